@@ -4,7 +4,8 @@ pulens bench report ARCHIVE --summary new.csv.gz                       # of the 
 python benchmarks/widen_summary.py new.csv.gz other.csv.gz             # into the package's own
 python benchmarks/widen_summary.py new.csv.gz --into summary.csv.gz
 
-All lines of a learner on a data set under a mechanism and a label frequency are replaced by the new ones, whatever
+Two versions of a learner (``variant`` of a protocol) have names of their own and stay beside each other. All lines of a
+learner on a data set under a mechanism and a label frequency are replaced by the new ones, whatever
 their seeds: runs of different versions of a learner are never mixed in a mean. With ``--only-new`` what is there
 already stays instead: three new seeds are no gain where ten old ones of the same learner are. Afterwards come
 ``advise.py --build --keep-tables`` for the advice, ``pulens reproduce bench-table-1 bench-figure-5 bench-figure-6`` for
@@ -40,6 +41,29 @@ def runs(found):
     return len({(*condition(line), line["seed"]) for line in found})
 
 
+def with_macro_f1(line):
+    """A line with macro-F1, which lines older than that metric lack: accuracy, precision and recall imply it.
+
+    As shares of rows: TP = r c, FP = TP (1 - p) / p, FN = (1 - r) c with c = (1 - a) / (r (1 - p) / p + 1 - r).
+    """
+    given = [float(line[name]) if line[name] else None for name in ("accuracy", "precision", "recall")]
+    accuracy, precision, recall = given
+    if line.get("macro_f1") or accuracy is None or recall is None or (recall > 0 and not precision):
+        return line
+    wrong = recall * (1 - precision) / precision + 1 - recall if recall else 1.0
+    if accuracy == 1:
+        return line | {"macro_f1": "1"}
+    if not recall and precision is not None:  # the share of positives cannot be told
+        return line
+    share = (1 - accuracy) / wrong
+    hits, alarms = recall * share, recall * share * (1 - precision) / precision if recall else 0.0
+    missed, rest = share - hits, 1 - share - alarms
+    found = (
+        (hits / (2 * hits + alarms + missed) + rest / (2 * rest + alarms + missed)) if 2 * rest + alarms + missed else 0
+    )
+    return line | {"macro_f1": f"{found:.6g}"}
+
+
 def widened(old, new, only_new):
     """The old lines and the new ones, of a condition only one of the two, in one order whatever came first."""
     if only_new:
@@ -65,7 +89,7 @@ def main():
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(found)
+    writer.writerows(with_macro_f1(line) for line in found)
     given.into.write_bytes(packed(text.getvalue()))
 
 

@@ -21,6 +21,7 @@ THRESHOLD = {
     "error_rate": classical.zero_one_loss,
     "f1": classical.f1_score,
     "f_beta": lambda y, p: classical.fbeta_score(y, p, beta=2),
+    "macro_f1": lambda y, p: classical.f1_score(y, p, average="macro", labels=[0, 1], zero_division=np.nan),
     "matthews_correlation": classical.matthews_corrcoef,
     "youden_j": lambda y, p: classical.balanced_accuracy_score(y, p, adjusted=True),
     "cohen_kappa": lambda y, p: classical.cohen_kappa_score(y, p),

@@ -70,7 +70,8 @@ def test_the_watch_chooses_what_plain_loops_choose(name, monkeypatch):
     outcomes, _, _ = training._fit_stack(methods.find(name), prepared, table_of(plan.runs[0]), "cpu")
     for run, (one, outcome) in enumerate(zip(prepared, outcomes, strict=True)):
         held, tested = one.validation, one.test
-        values = {"proxy_accuracy": [], "proxy_roc_auc": [], "oracle_accuracy": [], "oracle_f1": [], "loss": []}
+        values = {"proxy_accuracy": [], "proxy_roc_auc": [], "oracle_accuracy": [], "loss": []}
+        values |= {"oracle_f1": [], "oracle_macro_f1": []}
         for _, validation, test, losses in seen:
             v = validation[run, : held.rows.size]
             recall, negative = (v[held.labelled] > 0).mean(), (v[held.unlabelled] <= 0).mean()
@@ -78,6 +79,7 @@ def test_the_watch_chooses_what_plain_loops_choose(name, monkeypatch):
             values["proxy_roc_auc"].append(proxy_auc(v[held.labelled], v[held.unlabelled]))
             values["oracle_accuracy"].append(((v > 0) == held.truth).mean())
             values["oracle_f1"].append(f1_score(held.truth, v > 0, zero_division=0))
+            values["oracle_macro_f1"].append(f1_score(held.truth, v > 0, average="macro", zero_division=0))
             values["loss"].append(np.nan if losses is None else -float(losses[run]))
             t = test[run, : tested.rows.size]
             place = len(values["loss"]) - 1

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from pulens.benchmark.archive import Store, read
+from pulens.benchmark.archive.summary import LATER
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.run import Options, run_plan
@@ -52,6 +53,8 @@ def test_the_summary_says_what_it_said(folder, tmp_path):
     main(["bench", "report", str(folder), "--summary", str(tmp_path / "s.csv"), "-q", "--judge", "0"])
     texts = [path.read_text(encoding="utf-8") for path in (tmp_path / "s.csv", OLD / "summary.csv")]
     mine, stored = (list(csv.reader(text.splitlines())) for text in texts)
+    later = [mine[0].index(name) for name in LATER - {"needs_support"}]
+    mine = [[value for place, value in enumerate(line) if place not in later] for line in mine]
     assert mine[1:] == stored[1:]  # columns may have other names, never other values
 
 
@@ -70,6 +73,9 @@ def test_every_value_of_a_file_is_read_under_its_name_of_today(folder):
     stored = [row for path in files for row in pq.read_table(path).to_pylist()]
     found = read(folder).table().to_pylist()
     assert len(found) == 13
+    later = {"macro_f1", "oracle_macro_f1", "variant", "told_class_prior"}  # what format 1 never had is empty
+    rows = [inner for row in found for name in ("choices", "curve") for inner in row[name] or ()] + found
+    assert {one.pop(name) for one in rows for name in later & set(one)} == {None}
     assert repr(found) == repr(sorted(renamed(stored), key=lambda row: row["key"]))  # as text: nan is not nan
 
 

@@ -81,7 +81,7 @@ def test_marks_in_the_text_are_the_corrected_tests(archive):
     verdicts = {(one.learner, one.dataset): one.verdict() for one in paired.against_reference(found.competing)}
     assert {"better", "worse"} <= set(verdicts.values())
     line = next(line for line in text.splitlines() if line.startswith("PAN"))
-    signs = re.findall(r"± \d+\.\d+[⁰¹²³]* ([+\- ])", line + " ")
+    signs = re.findall(r"± \d+\.\d+(?: \(\d+\))? ([+\- ])", line + " ")
     expected = [{"better": "+", "worse": "-", "tie": " "}[verdicts["pan", one]] for one in found.datasets]
     assert signs == expected
 

@@ -109,7 +109,7 @@ def test_the_page_has_the_metric_it_was_asked_for(archive):
         assert [a + b for a, b in zip(mine, theirs, strict=True)] == pytest.approx([data["scale"]] * len(mine), abs=1)
     assert held["verdict"] == other["verdict"]
     run = data["runs"][0]
-    assert all(len(values) == 7 for values in run["values"])
+    assert all(len(values) == 8 for values in run["values"])
     assert run["values"][0][-1] + run["values"][0][0] == pytest.approx(data["scale"], abs=1)
 
 

@@ -88,5 +88,5 @@ def test_writes_a_summary_of_every_run(folder, tmp_path, capsys):
 
     for name in ("runs.csv", "runs.csv.gz"):
         main(["bench", "report", str(folder), "--summary", str(tmp_path / name), "-q", "--judge", "0"])
-        assert len(read_summary(tmp_path / name)) == 3 * len(read(folder).done)
+        assert len(read_summary(tmp_path / name)) == 4 * len(read(folder).done)
     assert capsys.readouterr().out == ""

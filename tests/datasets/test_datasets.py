@@ -214,6 +214,25 @@ def test_adni_from_a_folder_of_the_user(tmp_path, monkeypatch):
         datasets.load("adni", place="x")
 
 
+def test_adni_in_the_two_folders_of_its_makers_keeps_their_test_rows(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    for part, many in (("train", 2), ("Test", 1)):
+        for stage in ("NonDemented", "VeryMildDemented", "ModerateDemented", "MildDemented"):
+            (tmp_path / part / stage).mkdir(parents=True)
+            for number in range(many):
+                image.new("L", (20, 20), 10 * number).save(tmp_path / part / stage / f"{number}.png")
+    found = datasets.load("adni", folder=str(tmp_path))
+    assert (found.X.shape, found.X_test.shape) == ((8, 1, 128, 128), (4, 1, 128, 128))
+    assert (found.y.sum(), found.y_test.tolist()) == (2, [True, False, False, False])
+    (tmp_path / "NonDemented").mkdir()
+    with pytest.raises(DataUnavailableError, match="stages lie beside it"):
+        datasets.load("adni", folder=str(tmp_path))
+    (tmp_path / "NonDemented").rmdir()
+    (tmp_path / "Test").rename(tmp_path / "others")
+    with pytest.raises(DataUnavailableError, match="no folder 'test' beside it"):
+        datasets.load("adni", folder=str(tmp_path))
+
+
 def test_an_unknown_data_set_is_answered_with_the_list():
     with pytest.raises(PulensError, match=r"no data set 'mnits'.*Did you mean 'mnist'"):
         datasets.load("mnits")

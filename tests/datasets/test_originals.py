@@ -186,20 +186,18 @@ def test_addresses_of_uci_agree_with_the_pages_of_the_data_sets():
     assert seen == 14
 
 
-def test_a_set_has_a_road_from_its_makers_or_says_that_it_is_not_published():
-    silent = {name for name, facts in DATASETS.items() if facts.files and not facts.originals and not facts.unpublished}
-    both = {name for name, facts in DATASETS.items() if facts.originals and facts.unpublished}
+def test_every_set_can_be_had_from_its_makers_or_made_of_their_texts():
+    silent = {name for name, facts in DATASETS.items() if facts.files and not facts.originals and not facts.vectors}
+    both = {name for name, facts in DATASETS.items() if facts.originals and facts.vectors}
     assert (silent, both) == (set(), set())
 
 
-@pytest.mark.parametrize("name", [name for name, facts in DATASETS.items() if facts.unpublished])
-def test_a_set_that_is_not_published_says_so_and_what_to_do(tmp_path, monkeypatch, name):
+@pytest.mark.parametrize("name", [name for name, facts in DATASETS.items() if facts.vectors])
+def test_a_set_of_vectors_that_is_not_there_says_how_it_is_made(tmp_path, monkeypatch, name):
     monkeypatch.setenv("PULENS_DATA_HOME", str(tmp_path))
     monkeypatch.delenv("PULENS_MIRROR", raising=False)
     monkeypatch.delenv("PULENS_OFFLINE", raising=False)
-    with pytest.raises(
-        DataUnavailableError, match=rf"{name}: .*is not published.*page on data says how.* own\. Source: http"
-    ):
+    with pytest.raises(DataUnavailableError, match=rf"{name}: .*`pulens bench vectors {name}` makes .* Source: http"):
         datasets.load(name)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("torch", reason="the benchmark trains networks: pip install 'pulens[torch]'")
@@ -44,7 +46,8 @@ def of(outcome, words):
 def test_table_1_stands_beside_the_published_figures(conventional, monkeypatch, tmp_path):
     monkeypatch.setenv("PULENS_ARCHIVE", str(conventional))
     outcome = bench_table_1.run(Workbench(out=tmp_path))
-    own, oracle = outcome.tables[1:]
+    own, oracle, near = outcome.tables[1:]
+    assert re.search(r"^Dist-PU +\d of 3 +[+-]\d", near, re.M)
     assert "TRUE validation labels" in oracle
     assert "85.71 ± 3.95" in own  # Dist-PU on Spambase as published
     lines = own.splitlines()
@@ -80,7 +83,7 @@ def test_a_summary_says_what_its_archive_says(conventional, tmp_path, monkeypatc
     path = tmp_path / "summary.csv.gz"
     path.write_bytes(packed(summary_text(archive)))
     rows = read_summary(path)
-    assert len(rows) == 3 * len(archive.done)
+    assert len(rows) == 4 * len(archive.done)
     whole, small = _bench.from_archive(conventional), _bench.from_rows(rows, "a file")
     for oracle in (False, True):
         first, second = (one.cells("accuracy", oracle=oracle) for one in (whole, small))

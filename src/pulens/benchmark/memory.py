@@ -63,12 +63,14 @@ def network_size(backbone: str, shape: tuple[int, ...]) -> tuple[int, int]:
     def count(module: Any, given: Any, made: Any) -> None:
         seen.append(int(made.numel()))
 
-    with torch.device("meta"):
+    # not on the device "meta", whose first product imports a compiler, which takes a second
+    with torch.random.fork_rng(devices=[]):
         network = backbones.build(backbone, shape).eval()
-        for module in network.modules():
-            if not list(module.children()):
-                module.register_forward_hook(count)
-        network(torch.empty(1, *shape))
+    for module in network.modules():
+        if not list(module.children()):
+            module.register_forward_hook(count)
+    with torch.no_grad():
+        network(torch.zeros(1, *shape))
     return sum(values.numel() for values in network.parameters()), sum(seen)
 
 

@@ -2,8 +2,8 @@
 
 >>> from pulens.benchmark.protocol import load_protocol
 >>> plan = expand(load_protocol("smoke"))
->>> len(plan.runs), len(plan.groups())
-(20, 5)
+>>> plan
+Plan(smoke: 20 runs in 5 groups)
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ KEY_FORMAT = 1  # part of every key: archives of any format have the same keys f
 #: Settings that learners got after runs were archived, with what those runs did: it does not change their keys.
 LATER = {"robust_pu": {"loss": "sigmoid"}, "self_pu": {"loss": "sigmoid"}}
 MOST_RUNS = 1_000_000
-SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1", "last")
+SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1", "oracle_macro_f1", "last")
 NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
 WITH_BATCH_NORM = ("cifar_cnn", "mri_cnn")  # their stacks must hold runs of equal numbers of rows
 
@@ -58,11 +58,13 @@ class Run:
     settings: Mapping[str, Any] = field(default_factory=dict)
     source: str | None = None  # the file of a learner of the user's own
     digest: str | None = None
+    variant: str | None = None  # what tells this version of the learner apart; its settings say what it does
 
     @cached_property
     def key(self) -> str:
         """The same for the same run, on any machine and in any protocol."""
-        facts = {name: value for name, value in self.to_dict().items() if name not in ("source", "dataset_options")}
+        aside = ("source", "dataset_options", "variant")
+        facts = {name: value for name, value in self.to_dict().items() if name not in aside}
         facts[older("learner")] = facts.pop("learner")
         for name, before in LATER.get(self.learner, {}).items():
             if facts["settings"].get(name) == before:
@@ -118,6 +120,9 @@ class Plan:
     protocol: Protocol
     runs: tuple[Run, ...]
 
+    def __repr__(self) -> str:
+        return f"Plan({self.protocol.name}: {len(self.runs):,} runs in {len(self.groups()):,} groups)"
+
     def groups(self) -> dict[tuple[Any, ...], list[Run]]:
         found: dict[tuple[Any, ...], list[Run]] = {}
         for run in self.runs:
@@ -158,6 +163,7 @@ def expand(protocol: Protocol) -> Plan:
                                 settings=settings,
                                 source=entry.source,
                                 digest=entry.digest,
+                                variant=protocol.variant_of(entry.name),
                             )
                             runs.setdefault(run.key, run)
     return Plan(protocol, tuple(runs.values()))
@@ -204,6 +210,25 @@ def resolved_settings(entry: methods.Method, protocol: Protocol, dataset: str) -
                 f"{entry.name}: the setting {name!r} must be a plain value or a list of them, got {value!r}."
             )
     return {name: list(value) if isinstance(value, tuple) else value for name, value in sorted(settings.items())}
+
+
+def changed_settings(learner: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Those settings of a run that are not the learner's defaults of today; all of them where it is not at hand.
+
+    >>> changed_settings("nnpu", {"epochs": 40, "learning_rate": 0.5})
+    {'learning_rate': 0.5}
+    """
+    try:
+        defaults = _defaults(methods.find(learner).learner) | {"patience": None}
+    except InputError:
+        defaults = {}
+    same = {name: list(value) if isinstance(value, tuple) else value for name, value in defaults.items()}
+    same["selection"] = current(str(same.get("selection", "last")))
+    return {
+        name: value
+        for name, value in settings.items()
+        if name not in same or same[name] != (current(value) if name == "selection" else value)
+    }
 
 
 def _defaults(learner: Any) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from pulens.benchmark import datasets
 from pulens.benchmark.archive import Archive
 from pulens.benchmark.plan import Plan, Run
 from pulens.benchmark.schedule import lengths, rows_of, work
-from pulens.benchmark.vocabulary import with_current_names
+from pulens.benchmark.vocabulary import base_name, with_current_names
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, listed, shown
 
@@ -97,7 +97,7 @@ def measured_rates(archive: Archive) -> list[Rate]:
         device = row["device_name"] if str(row["device"]).startswith("cuda") else CPU
         used = row["rows_used"] or datasets.find(row["dataset"]).rows
         long = json.dumps(lengths(json.loads(row["settings"])), sort_keys=True)
-        cells.setdefault((row["learner"], row["dataset"], row["kind"], device, used, long), []).append(row)
+        cells.setdefault((base_name(row["learner"]), row["dataset"], row["kind"], device, used, long), []).append(row)
     found = []
     for (learner, dataset, kind, device, used, long), rows in sorted(cells.items()):
         whole = [

@@ -96,10 +96,12 @@ def identity(run: Run, method: methods.Method) -> Row:
     return {
         "key": run.key,
         "learner": run.learner,
+        "variant": run.variant,
         "title": method.title,
         "family": method.family,
         "uses_truth": method.uses_truth,
         "needs_support": method.needs_support,
+        "told_class_prior": _cuts_by_prior(method, run),
         "dataset": run.dataset,
         "kind": datasets.find(run.dataset).kind,
         "backbone": run.backbone,
@@ -338,7 +340,7 @@ def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
     decided: dict[str, Any] = {"random_state": run.seed, "scenario": run.scenario}
     if method.takes_class_prior:
         decided["class_prior"] = one.class_prior if run.class_prior == "known" else "auto"
-    elif method.cuts_by_class_prior and run.class_prior == "known":
+    elif _cuts_by_prior(method, run):
         decided["class_prior"] = one.class_prior
     if method.is_network:
         decided |= {"backbone": run.backbone, "device": device, "precision": run.precision, "progress": False}
@@ -351,6 +353,11 @@ def _learner(method: methods.Method, one: PreparedRun, device: str) -> Any:
         decided["selection"] = "last"
     known = method.settings
     return method.learner(**settings, **{name: value for name, value in decided.items() if name in known})
+
+
+def _cuts_by_prior(method: methods.Method, run: Run) -> bool:
+    """Whether a method that takes no class prior is told it all the same."""
+    return method.cuts_by_class_prior and run.class_prior == "known" and bool(run.settings.get("pinned", True))
 
 
 def _plain(found: dict[str, Any]) -> dict[str, Any]:

@@ -54,3 +54,17 @@ def with_current_names(values: Mapping[Any, Any], known: Container[str], where: 
             raise InputError(f"{where}: {word!r} and its older spelling {older(word)!r} are both there: keep one.")
         found[word] = value
     return found
+
+
+def variant_name(name: str, variant: str) -> str:
+    """A learner's name or title with the words that tell this version of it apart.
+
+    >>> variant_name("lbe", "as published"), base_name("lbe (as published)")
+    ('lbe (as published)', 'lbe')
+    """
+    return f"{name} ({variant})"
+
+
+def base_name(learner: str) -> str:
+    """The learner's own name, whichever version of it this is."""
+    return learner.partition(" (")[0]

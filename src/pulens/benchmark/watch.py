@@ -21,7 +21,7 @@ from pulens.learners.stack.rows import Part, StackedRows
 from pulens.learners.stack.watching import Watcher, not_scored
 from pulens.scenario import Scenario
 
-CRITERIA = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1")
+CRITERIA = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1", "oracle_macro_f1")
 SEEN = ("test_accuracy", "test_f1", "test_roc_auc")
 
 
@@ -64,6 +64,12 @@ class JudgedStack:
         """F1 of the positive class; 0 where nothing is predicted positive."""
         both = (predicted & self.truth).sum(1).double()
         return 2 * both / ((predicted & self.real).sum(1) + self.truth.sum(1)).clamp(min=1)
+
+    def macro_f1(self, predicted: torch.Tensor) -> torch.Tensor:
+        """Mean of the F1 of both classes; that of a class which nobody has and nothing is predicted as is 0."""
+        neither = (self.real & ~predicted & ~self.truth).sum(1).double()
+        spoken = (self.real & ~predicted).sum(1) + (self.real & ~self.truth).sum(1)
+        return (self.f1(predicted) + 2 * neither / spoken.clamp(min=1)) / 2
 
 
 def area(scores: torch.Tensor, upper: torch.Tensor, lower: torch.Tensor) -> torch.Tensor:
@@ -176,6 +182,7 @@ class Watch(Watcher):
             "loss": torch.full_like(recall, torch.nan) if losses is None else losses,
             "oracle_accuracy": held.accuracy(called),
             "oracle_f1": held.f1(called),
+            "oracle_macro_f1": held.macro_f1(called),
         }
         seen = [
             self.test.accuracy(tested),

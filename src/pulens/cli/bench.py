@@ -12,7 +12,8 @@ import click
 from pulens.errors import InputError
 
 PROTOCOL_HELP = (
-    "PROTOCOL is conventional, label-frequency, selection-bias, full, tables, smoke or a YAML file of yours."
+    "PROTOCOL is conventional, as-published, label-frequency, selection-bias, full, tables, smoke or a YAML file of "
+    "yours."
 )
 
 
@@ -30,9 +31,12 @@ def command() -> None:
 
 
 def _opened(folder: Path) -> Any:
-    """An archive to read; files in it that are no results are named and left out."""
+    """An archive to read, or a summary of one; files in it that are no results are named and left out."""
     from pulens.benchmark.archive import read
+    from pulens.benchmark.archive.summary import SummaryArchive
 
+    if folder.is_file():
+        return SummaryArchive(folder)
     found = read(folder)
     _name_damaged(found.damaged, f"{folder / 'runs'}", "left out")
     return found
@@ -105,7 +109,8 @@ def run_command(protocol: str, archive: Path, **given: Any) -> None:
     Kill it whenever you like: the next call goes on where it stopped. Several calls may share an archive. The exit code
     is 1 if any run of the plan failed, and 3 if a time limit left some undone.
 
-    PROTOCOL is conventional, label-frequency, selection-bias, full, tables, smoke or a YAML file of yours.
+    PROTOCOL is conventional, as-published, label-frequency, selection-bias, full, tables, smoke or a YAML file of
+    yours.
     """
     from pulens.benchmark.archive import read
     from pulens.benchmark.run import Options, progress, run_plan
@@ -156,7 +161,8 @@ def plan_command(
 
     Nothing of a learner's file is run: its settings are read from the text.
 
-    PROTOCOL is conventional, label-frequency, selection-bias, full, tables, smoke or a YAML file of yours.
+    PROTOCOL is conventional, as-published, label-frequency, selection-bias, full, tables, smoke or a YAML file of
+    yours.
     """
     from contextlib import nullcontext
 
@@ -183,6 +189,33 @@ def rates_command(archive: Path, out: str, source: str | None) -> None:
     from pulens.cli._write import write_text
 
     write_text(out, rates_text(_opened(archive), source or archive.resolve().name))
+
+
+@command.command(name="vectors")
+@click.argument("dataset", type=click.Choice(["newsgroups20", "imdb"]))
+@click.option(
+    "--texts",
+    type=click.Path(exists=True, path_type=Path),
+    help="The texts, where you have them: the makers' archive or its folder (imdb), a Parquet file with the columns "
+    "text, label and split (newsgroups20). Default: fetched.",
+)
+@click.option("--model", help="A folder with all-MiniLM-L6-v2. Default: fetched by that name.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder of the file. Default: the cache of data sets.")
+def vectors_command(dataset: str, texts: Path | None, model: str | None, out: Path | None) -> None:
+    """Make the sentence vectors of a data set of texts.
+
+    They are checked: rows and classes must be those of the data set, and some vectors must agree with ours to 0.001.
+    From then on the data set loads under its own name, from the cache or from the folder that PULENS_DATA_HOME or
+    PULENS_MIRROR names.
+    """
+    from pulens.benchmark.datasets import find
+    from pulens.benchmark.datasets._fetch import data_home
+    from pulens.benchmark.datasets._vectors import MODEL, TOLERANCE, encoder, make_vectors
+
+    vectors = find(dataset).vectors
+    assert vectors is not None
+    path, rows, far = make_vectors(vectors, texts, out or Path(data_home()), encoder(model or MODEL))
+    click.echo(f"{path}: {rows:,} vectors, at most {far:.1g} from ours ({TOLERANCE:g} is allowed)")
 
 
 @command.command(name="new-learner")
@@ -287,6 +320,8 @@ def _lines(rows: list[dict[str, Any]]) -> str:
 def report_command(archive: Path, **given: Any) -> None:
     """Say which learners of an archive are better, how surely, at what cost, and how PU-only evaluation fared.
 
+    ARCHIVE is a folder of results, or the summary of one (a file), which has no curves and scores.
+
     \b
     Examples:
       pulens bench report results
@@ -306,7 +341,7 @@ def report_command(archive: Path, **given: Any) -> None:
     chosen = {name: given[name] for name in ("metric", "selection", "reference", "condition")}
     with working("Reading the archive", quiet=given["quiet"]):
         found = board(source, **chosen)
-        fared = None if most == 0 else judged.judge_within(source, found.condition, most)
+        fared = None if most == 0 or archive.is_file() else judged.judge_within(source, found.condition, most)
         page = None if given["html_path"] is None else leaderboard_page(source, found, fared)
     if page is not None:
         write_text(given["html_path"], page)

@@ -11,15 +11,17 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from pulens import learners
 from pulens.benchmark.analyse.cells import SeedSummary, is_defined, summarise
 from pulens.benchmark.analyse.conditions import newest
 from pulens.benchmark.archive import read
 from pulens.benchmark.archive.summary import read_summary
 from pulens.benchmark.datasets import DataUnavailableError, load
-from pulens.benchmark.methods import plain
+from pulens.benchmark.methods import REFERENCES, plain
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.run import run_plan
+from pulens.benchmark.vocabulary import base_name
 from pulens.studies._study import Claim, Verdict, Workbench
 
 PLACE = "PULENS_ARCHIVE"
@@ -116,6 +118,24 @@ def _at_hand() -> str:
     except DataUnavailableError:
         return "digits"
     return "spambase"
+
+
+def judged(cells: Mapping[Place, SeedSummary]) -> dict[Place, SeedSummary]:
+    """What claims of the paper are judged on: its methods, as their authors have them where there are such runs.
+
+    The authors' version of a method stands in for ours on a data set if it has runs under each condition of ours.
+    """
+    places: dict[tuple[str, str], dict[tuple[str, float], SeedSummary]] = {}
+    for (method, dataset, *condition), one in cells.items():
+        places.setdefault((method, dataset), {})[tuple(condition)] = one  # type: ignore[index]
+    known = {plain(name) for name in (*learners.compared(), *REFERENCES)}
+    found: dict[Place, SeedSummary] = {}
+    for (method, dataset), own in sorted(places.items()):
+        base = base_name(method)
+        ours = places.get((base, dataset), {})
+        if base in known and (method == base or ours.keys() <= own.keys()):
+            found |= {(base, dataset, *condition): one for condition, one in own.items()}
+    return found
 
 
 def claim(statement: str, holds: bool | None, because: str) -> Claim:

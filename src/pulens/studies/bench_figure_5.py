@@ -9,7 +9,7 @@ from typing import Any
 
 from pulens.benchmark.analyse.cells import SeedSummary
 from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, REFERENCE, RISK
-from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
+from pulens.studies._bench import Runs, claim, judged, lacking, mean, runs, verdicts
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 
 QUICK = {
@@ -30,15 +30,15 @@ def run(bench: Workbench) -> Outcome:
     curves = curves_of(found)
     tables = (f"Runs: {found.source}. The figure was published without numbers.", *_tables(found, curves))
     files = () if bench.out is None or not curves else (draw(found, curves, bench.out / "bench_figure_5.png"),)
-    return Outcome(tables, verdicts(found, claims_of(found, curves)), files)
+    return Outcome(tables, verdicts(found, claims_of(found, curves_of(found, published=True))), files)
 
 
-def curves_of(found: Runs, metric: str = "accuracy") -> Curves:
-    """Means over seeds by label frequency, labels at random."""
+def curves_of(found: Runs, metric: str = "accuracy", *, published: bool = False) -> Curves:
+    """Means over seeds by label frequency, labels at random; of methods as published where they have such curves."""
     curves: Curves = {}
-    for (method, dataset, strategy, frequency), one in found.cells(metric).items():
-        if strategy == "S1":
-            curves.setdefault((method, dataset), {})[frequency] = one
+    random = {place: one for place, one in found.cells(metric).items() if place[2] == "S1"}
+    for (method, dataset, _, frequency), one in (judged(random) if published else random).items():
+        curves.setdefault((method, dataset), {})[frequency] = one
     return {place: dict(sorted(own.items())) for place, own in curves.items() if len(own) > 1}
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pulens.benchmark.analyse.cells import SeedSummary
 from pulens.benchmark.methods import RISK
-from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
+from pulens.studies._bench import Runs, claim, judged, lacking, mean, runs, verdicts
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 
 QUICK = {
@@ -33,12 +33,13 @@ def run(bench: Workbench) -> Outcome:
         *(_table(found, scores, dataset, c) for c in (LOW, HIGH)),
     )
     files = () if bench.out is None or not scores else (draw(found, scores, dataset, bench.out / "bench_figure_6.png"),)
-    return Outcome(tables, verdicts(found, claims_of(found, scores)), files)
+    return Outcome(tables, verdicts(found, claims_of(found, scores_of(found, published=True)[1])), files)
 
 
-def scores_of(found: Runs) -> tuple[str, MeanScores]:
+def scores_of(found: Runs, *, published: bool = False) -> tuple[str, MeanScores]:
     """F1 on CIFAR-10, or where it has no run on the data set with most biased conditions."""
     cells = {place: one for place, one in found.cells("f1").items() if place[3] in (LOW, HIGH)}
+    cells = judged(cells) if published else cells
     counted: dict[str, int] = {}
     for _, dataset, strategy, _ in cells:
         counted[dataset] = counted.get(dataset, 0) + (strategy in BIASED)

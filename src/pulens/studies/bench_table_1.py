@@ -10,7 +10,8 @@ from pulens.atomic_write import write_whole
 from pulens.benchmark.analyse.cells import SeedSummary
 from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, RISK
 from pulens.benchmark.published import table_1
-from pulens.studies._bench import Runs, claim, lacking, mean, runs, verdicts
+from pulens.benchmark.vocabulary import base_name
+from pulens.studies._bench import Runs, claim, judged, lacking, mean, runs, verdicts
 from pulens.studies._study import Claim, Outcome, Study, Workbench
 
 QUICK = {
@@ -28,8 +29,12 @@ def run(bench: Workbench) -> Outcome:
     """Reads the archive that ``PULENS_ARCHIVE`` names; with --quick a few runs are made on data at hand."""
     found = runs(bench, "conventional", QUICK)
     own, oracle = conventional(found), conventional(found, oracle=True)
-    tables = (f"Runs: {found.source}.", _table("own selection", own, found), _table("oracle", oracle, found))
-    claims = verdicts(found, claims_of(found, own, oracle))
+    tables = (
+        f"Runs: {found.source}.",
+        *(_table("own selection", own, found), _table("oracle", oracle, found), _near(oracle, found)),
+    )
+    published = (conventional(found, oracle=told, published=True) for told in (False, True))
+    claims = verdicts(found, claims_of(found, *published))
     files: tuple[Path, ...] = ()
     if bench.out is not None:
         path = bench.out / "bench_table_1.txt"
@@ -38,10 +43,25 @@ def run(bench: Workbench) -> Outcome:
     return Outcome(tables, claims, files)
 
 
-def conventional(found: Runs, *, oracle: bool = False) -> dict[tuple[str, str], SeedSummary]:
-    """Accuracies at one positive in ten labelled, at random."""
+def conventional(found: Runs, *, oracle: bool = False, published: bool = False) -> dict[tuple[str, str], SeedSummary]:
+    """Accuracies at one positive in ten labelled, at random; of methods as published where there are such runs."""
     cells = found.cells("accuracy", oracle=oracle)
-    return {(m, d): one for (m, d, strategy, c), one in cells.items() if strategy == "S1" and abs(c - 0.1) < 1e-9}
+    kept = {place: one for place, one in cells.items() if place[2] == "S1" and abs(place[3] - 0.1) < 1e-9}
+    return {(m, d): one for (m, d, _, _), one in (judged(kept) if published else kept).items()}
+
+
+def _near(oracle: Table, found: Runs) -> str:
+    """How many cells of every method are within two points of the published, and how far it is on average."""
+    published = table_1()
+    gaps: dict[str, list[float]] = {}
+    for (method, dataset), one in oracle.items():
+        if (place := (base_name(method), dataset)) in published:
+            gaps.setdefault(method, []).append(100 * one.mean - published[place].accuracy)
+    lines = ["Cells within 2 points of the published (epoch by F1 on TRUE validation labels), and the mean difference"]
+    for method, own in sorted(gaps.items()):
+        near = sum(abs(gap) <= 2 for gap in own)
+        lines.append(f"{found.titles[method]:<40}{near:>3} of {len(own)}{fmean(own):>+8.1f}")
+    return "\n".join(lines)
 
 
 def _table(title: str, table: Table, found: Runs) -> str:

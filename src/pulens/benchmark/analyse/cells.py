@@ -12,7 +12,7 @@ from pulens.benchmark.archive.measured import check_metric, sign_of
 from pulens.errors import InputError
 
 #: What every page shows; any other metric of the catalogue is computed on demand.
-METRICS = ("accuracy", "f1", "roc_auc", "precision", "recall", "average_precision")
+METRICS = ("accuracy", "f1", "macro_f1", "roc_auc", "precision", "recall", "average_precision")
 CONDITION = ("mechanism", "parameters", "label_frequency", "scenario")
 Cells = Mapping[tuple[str, str], Mapping[int, float]]  # (learner, data set) -> seed -> value
 

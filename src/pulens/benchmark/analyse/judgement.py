@@ -23,7 +23,7 @@ from pulens.metrics.parts.measure import estimate
 from pulens.scenario import check_scenario
 
 # metrics whose truth the archive's choices hold
-TRUTH = ("roc_auc", "accuracy", "precision", "recall", "f1", "average_precision")
+TRUTH = ("roc_auc", "accuracy", "precision", "recall", "f1", "macro_f1", "average_precision")
 QUICK = ("roc_auc", "accuracy", "precision", "recall", "f1")  # closed forms and draws of two numbers: no redrawn tally
 PRIORS = ("known", "estimated")
 SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "last", "own")
@@ -157,7 +157,7 @@ def epoch_regret(
         curve = archive.curve(run["key"])[metric]
         if curve.size < 2 or np.isnan(curve).all():
             continue
-        for selection in (*SELECTIONS, "oracle_accuracy", "oracle_f1"):
+        for selection in (*SELECTIONS, "oracle_accuracy", "oracle_f1", "oracle_macro_f1"):
             if selection == "own" and selects_with_truth(run["own_selection"]):
                 continue
             chosen = archive.choice(run["key"], selection)

@@ -70,13 +70,28 @@ def exact_metrics(scores: NDArray[np.float32], truth: NDArray[np.bool_]) -> dict
         "precision": both / int(called.sum()) if called.any() else float("nan"),
         "recall": both / positives if positives else float("nan"),
         "f1": 2 * both / (int(called.sum()) + positives) if positives or called.any() else float("nan"),
+        "macro_f1": macro_f1(both, int(called.sum()), positives, truth.size),
         "roc_auc": _area(scores, truth) if positives and negatives else float("nan"),
         "average_precision": _average_precision(scores, truth) if positives else float("nan"),
         "predicted_positive_rate": float(called.mean()),
     }
 
 
-METRICS = ("accuracy", "precision", "recall", "f1", "roc_auc", "average_precision", "predicted_positive_rate")
+METRICS = (
+    *("accuracy", "precision", "recall", "f1", "macro_f1"),
+    *("roc_auc", "average_precision", "predicted_positive_rate"),
+)
+
+
+def macro_f1(both: int, called: int, positives: int, rows: int) -> float:
+    """Mean of the F1 of both classes; nan where one of them neither occurs nor is predicted.
+
+    >>> macro_f1(both=1, called=2, positives=1, rows=4)
+    0.7333333333333334
+    """
+    neither = rows - called - positives + both
+    sizes = called + positives, 2 * rows - called - positives
+    return (2 * both / sizes[0] + 2 * neither / sizes[1]) / 2 if all(sizes) else float("nan")
 
 
 def _area(scores: NDArray[np.float32], truth: NDArray[np.bool_]) -> float:

@@ -9,21 +9,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
-from pulens.benchmark.archive.counts import KINDS
+from pulens.benchmark.archive.counts import KINDS, macro_f1
 from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns
 from pulens.benchmark.archive.measured import check_metric, true_value
 from pulens.benchmark.archive.row import CIRCUMSTANCES, CURVE, SCALARS, SCHEMA
-from pulens.benchmark.vocabulary import current
+from pulens.benchmark.vocabulary import current, variant_name
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
 
@@ -37,6 +37,7 @@ class Archive:
     """The reading side: runs as rows, their choices, curves and tallies."""
 
     folder: Path
+    no_scores: ClassVar[str] = "some were not finite."  # why a run may have none
 
     @cached_property
     def _faults(self) -> dict[Path, str | None]:
@@ -62,7 +63,7 @@ class Archive:
         found: dict[str, dict[str, Any]] = {}
         for place, path in enumerate(self.files):
             names = list(SCALARS)
-            for number, row in enumerate(read_columns(path, names).to_pylist()):
+            for number, row in enumerate(map(_told_apart, read_columns(path, names).to_pylist())):
                 old = found.get(row["key"])
                 if old is None or (old["status"] == "failed" and row["status"] == "done"):
                     found[row["key"]] = {**row, "_file": place, "_row": number}
@@ -91,15 +92,15 @@ class Archive:
             ):
                 row = self._by_key[key]
                 if (row["_file"], row["_row"]) == (place, number):
-                    found[key] = {choice["selection"]: choice for choice in choices or ()}
+                    found[key] = {choice["selection"]: _completed(choice, row) for choice in choices or ()}
         return found
 
     def results(self, selection: str = "own", metric: str | None = None) -> Iterator[dict[str, Any]]:
         """Finished runs with the epoch a criterion chose and the test metrics there; of others than are stored, one.
 
         ``"own"`` is each learner's own criterion; others are ``"proxy_accuracy"``, ``"proxy_roc_auc"``, ``"loss"``
-        (where a learner has one), ``"oracle_accuracy"``, ``"oracle_f1"`` (both use true validation labels) and
-        ``"last"``. Runs without that criterion are left out.
+        (where a learner has one), ``"oracle_accuracy"``, ``"oracle_f1"``, ``"oracle_macro_f1"`` (these use true
+        validation labels) and ``"last"``. Runs without that criterion are left out.
         """
         for row in self.done:
             choice = self.choice(row["key"], selection)
@@ -222,6 +223,28 @@ def differences(first: Archive, second: Archive) -> list[str]:
             f"{key}: {name} differs" for name in names if _canonical(mine[key][name]) != _canonical(theirs[key][name])
         ]
     return found
+
+
+#: Who cut by the class prior in archives older than the column that says so.
+CUT_BEFORE = frozenset({"lbe", "pan", "cgenpu"})
+
+
+def _told_apart(row: dict[str, Any]) -> dict[str, Any]:
+    """A run whose learner has the words of its variant in its name and title: another version is another learner."""
+    if row["told_class_prior"] is None:
+        row["told_class_prior"] = row["learner"] in CUT_BEFORE and row["given_class_prior"] is not None
+    if row["variant"]:
+        row |= {name: variant_name(row[name], row["variant"]) for name in ("learner", "title") if row[name]}
+    return row
+
+
+def _completed(choice: dict[str, Any], row: Mapping[str, Any]) -> dict[str, Any]:
+    """A choice with macro-F1, which runs older than that metric do not store: their other metrics imply it."""
+    known = choice["recall"], choice["predicted_positive_rate"], row["test_positives"], row["test_rows"]
+    if choice["macro_f1"] is not None or any(value is None or np.isnan(value) for value in known):
+        return choice
+    recall, called, positives, rows = known
+    return choice | {"macro_f1": macro_f1(round(recall * positives), round(called * rows), positives, rows)}
 
 
 def _plain(rows: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:

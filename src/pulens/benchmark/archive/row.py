@@ -62,6 +62,7 @@ class ChoiceRow(Checked):
     precision: float | None = None
     recall: float | None = None
     f1: float | None = None
+    macro_f1: float | None = None
     roc_auc: float | None = None
     average_precision: float | None = None
     predicted_positive_rate: float | None = None
@@ -78,6 +79,7 @@ class CurveRow(Checked):
     loss: Float32 | None = None
     oracle_accuracy: Float32 | None = None
     oracle_f1: Float32 | None = None
+    oracle_macro_f1: Float32 | None = None
     test_accuracy: Float32 | None = None
     test_f1: Float32 | None = None
     test_roc_auc: Float32 | None = None
@@ -103,10 +105,12 @@ class RunRow(Checked):
 
     key: str
     learner: str
+    variant: str | None = None
     title: str | None = field(default=None, metadata={OF_FINISHED: True})
     family: str | None = field(default=None, metadata={OF_FINISHED: True})
     uses_truth: bool | None = None
     needs_support: bool | None = None
+    told_class_prior: bool | None = None
     dataset: str
     kind: str | None = field(default=None, metadata={OF_FINISHED: True})
     backbone: str | None = None

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from pulens.benchmark.datasets._vectors import TextVectors
 
 Arrays = Mapping[str, Any]
 
@@ -55,7 +58,7 @@ class Dataset:
     where: tuple[str, ...] = ()  # options that say where the files lie: in another place they are the same data
     standardise: bool = False  # whether the benchmark scales columns with training rows
     papers: tuple[str, ...] = ()
-    unpublished: str = ""  # why nobody but us has the files, and what to do instead; empty where they can be had
+    vectors: TextVectors | None = None  # for sentence vectors, which anybody can make of published texts
 
     def rows_used(self, most: int | None) -> int:
         """How many rows there are to use where a protocol says how many at most."""

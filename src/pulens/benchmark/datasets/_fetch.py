@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset
+from pulens.benchmark.datasets._vectors import found_file
 from pulens.errors import MissingDependencyError, PulensError
 
 HOME, MIRROR, OFFLINE = "PULENS_DATA_HOME", "PULENS_MIRROR", "PULENS_OFFLINE"
@@ -40,8 +41,13 @@ def fetch_arrays(name: str, dataset: Dataset) -> Arrays:
     try:
         paths = {file.name: fetch(file) for file in dataset.files}
     except DataUnavailableError as missing:
+        made = (
+            None if dataset.vectors is None else found_file(dataset.vectors.made, os.environ.get(MIRROR), data_home())
+        )
+        if dataset.vectors is not None and made is not None:
+            return dataset.vectors.arrays(made)
         if not _may_convert(dataset):
-            why = f" {dataset.unpublished}" if dataset.unpublished else ""
+            why = f" `pulens bench vectors {name}` makes such a file of the texts." if dataset.vectors else ""
             raise DataUnavailableError(f"{name}: {missing}{why} Source: {dataset.source}.") from missing
         return _converted(name, dataset)
     arrays: dict[str, Any] = {}
@@ -59,6 +65,13 @@ def _may_convert(dataset: Dataset) -> bool:
     return all((Path(mirror) / file.name).is_file() for file in dataset.originals.files)
 
 
+def data_home() -> str:
+    """The folder of the cache."""
+    import pooch
+
+    return os.environ.get(HOME) or str(pooch.os_cache("pulens"))
+
+
 def fetch(file: DataFile) -> Path:
     """Path of a checked copy in the cache."""
     try:
@@ -66,14 +79,13 @@ def fetch(file: DataFile) -> Path:
     except ImportError as error:
         raise MissingDependencyError("pooch", purpose="fetching data sets", extra="bench") from error
     pooch.get_logger().setLevel("WARNING")
-    home = Path(os.environ.get(HOME) or pooch.os_cache("pulens"))
     known = None if file.sha256 is None else f"sha256:{file.sha256}"
     try:
         found = pooch.retrieve(
             url=file.url or f"mirror://{file.name}",
             known_hash=known,
             fname=file.name,
-            path=home,
+            path=data_home(),
             downloader=_downloader(file),
         )
     except ValueError as error:

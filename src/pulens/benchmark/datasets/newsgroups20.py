@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 
 from pulens.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+from pulens.benchmark.datasets._fetch import read_file
+from pulens.benchmark.datasets._vectors import PARTS, Texts, TextVectors
 
 POSITIVE = ("alt", "comp", "misc", "rec")
+CLASSES = (
+    *("alt.atheism", "comp.graphics", "comp.os.ms-windows.misc", "comp.sys.ibm.pc.hardware", "comp.sys.mac.hardware"),
+    *("comp.windows.x", "misc.forsale", "rec.autos", "rec.motorcycles", "rec.sport.baseball", "rec.sport.hockey"),
+    *("sci.crypt", "sci.electronics", "sci.med", "sci.space", "soc.religion.christian", "talk.politics.guns"),
+    *("talk.politics.mideast", "talk.politics.misc", "talk.religion.misc"),
+)
 
 
 def build(arrays: Arrays) -> LabelledData:
@@ -24,6 +34,20 @@ def build(arrays: Arrays) -> LabelledData:
     )
 
 
+def read_texts(place: Path | None) -> Texts:
+    """Posts with headers, quotes and footers: from a Parquet file (text, label, split), or as scikit-learn has them."""
+    if place is not None:
+        columns = read_file(place)
+        return {
+            part: (columns["text"][columns["split"] == part].tolist(), columns["label"][columns["split"] == part])
+            for part in PARTS
+        }
+    from sklearn.datasets import fetch_20newsgroups
+
+    found = {part: fetch_20newsgroups(subset=part) for part in PARTS}
+    return {part: (one.data, one.target.astype(np.uint8)) for part, one in found.items()}
+
+
 DATASET = Dataset(
     build=build,
     files=(DataFile("newsgroups20_minilm.npz", "4ae5bc8f4dbc9734c6b28d5b0286ecc1e9f665935a52c78f5cf40a19203fd859"),),
@@ -36,8 +60,10 @@ DATASET = Dataset(
     rows=18846,
     positives=10644,
     papers=("000", "004"),
-    unpublished=(
-        "This file of sentence vectors was made for the figures of this project and is not published. The texts are: "
-        "the documentation's page on data says how to make vectors of them and use those as a data set of your own."
+    vectors=TextVectors(
+        read_texts,
+        "newsgroups20_minilm_made.npz",
+        "cdb686fa5ba8e34d035aa3e1c6934bde857a7f55cf175a6543d707d109273527",
+        CLASSES,
     ),
 )

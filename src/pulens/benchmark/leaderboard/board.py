@@ -14,16 +14,20 @@ from pulens.benchmark.archive import Archive
 from pulens.benchmark.archive.counts import METRICS as STORED
 from pulens.benchmark.archive.measured import check_metric, facts_of_metric, sign_of
 from pulens.benchmark.published import table_1
-from pulens.benchmark.vocabulary import current
+from pulens.benchmark.vocabulary import base_name, current
 from pulens.errors import InputError, listed, nearest
 from pulens.intervals.kernels.holm import holm
 
-SELECTIONS = ("own", "proxy_accuracy", "proxy_roc_auc", "loss", "last", "oracle_accuracy", "oracle_f1")
-TRUTH_MARK, SUPPORT_MARK, ORACLE_MARK = "†", "‡", "§"
+SELECTIONS = (
+    *("own", "proxy_accuracy", "proxy_roc_auc", "loss", "last"),
+    *("oracle_accuracy", "oracle_f1", "oracle_macro_f1"),
+)
+TRUTH_MARK, SUPPORT_MARK, ORACLE_MARK, PRIOR_MARK = "†", "‡", "§", "¶"
 MARKS = {
     TRUTH_MARK: "trained with true classes: a ceiling, no competitor",
     SUPPORT_MARK: "is given a few rows with true labels of both classes, which PU data do not have",
     ORACLE_MARK: "its own criterion selects the epoch with true validation labels, which PU data do not have",
+    PRIOR_MARK: "told the class prior though the method takes none",
 }
 ROPE = 0.01
 Row = Mapping[str, Any]
@@ -38,6 +42,7 @@ SELECTION_TITLES = {
     "last": "last epoch, whatever it is like",
     "oracle_accuracy": "best true accuracy on validation rows",
     "oracle_f1": "best true F1 on validation rows",
+    "oracle_macro_f1": "best true macro-F1 on validation rows",
 }
 
 
@@ -70,11 +75,12 @@ class ShownLearner:
     uses_truth: bool
     needs_support: bool
     selected_with_truth: bool = False  # by its own criterion, where that is the selection shown
+    told_class_prior: bool = False  # though its published method takes none
 
     @property
     def mark(self) -> str:
         told = TRUTH_MARK * self.uses_truth + SUPPORT_MARK * self.needs_support
-        return told + ORACLE_MARK * self.selected_with_truth
+        return told + ORACLE_MARK * self.selected_with_truth + PRIOR_MARK * self.told_class_prior
 
     @property
     def marked(self) -> str:
@@ -160,7 +166,7 @@ class Board:
         return tables.as_csv(self.cells, self.published, about=about, notes=self._notes())
 
     def latex(self) -> str:
-        marks = {TRUTH_MARK: r"$^\dagger$", SUPPORT_MARK: r"$^\ddagger$", ORACLE_MARK: r"$^\S$"}
+        marks = {TRUTH_MARK: r"$^\dagger$", SUPPORT_MARK: r"$^\ddagger$", ORACLE_MARK: r"$^\S$", PRIOR_MARK: r"$^\P$"}
         competing = {name: "".join(marks[one] for one in facts.mark) for name, facts in self.learners.items()}
         words = [
             f"{self.metric}{self.unit}, mean and standard deviation over seeds; condition {self.condition.name}",
@@ -186,6 +192,7 @@ class Board:
             told = ["trained with true classes"] * facts.uses_truth
             told += ["true support labels"] * facts.needs_support
             told += ["epoch selected with true validation labels"] * ((name, dataset) in oracle)
+            told += [MARKS[PRIOR_MARK]] * facts.told_class_prior
             found[name, dataset] = "; ".join(told)
         return found
 
@@ -205,7 +212,8 @@ def facts_of(rows: Iterable[Row], selection: str | None = None) -> dict[str, Sho
         name, told = row["learner"], selection == "own" and read_truth(row, "own")
         if name not in found:
             title, family = row["title"] or name, row["family"] or "other"
-            found[name] = ShownLearner(name, title, family, row["uses_truth"], row["needs_support"], told)
+            given = row["uses_truth"], row["needs_support"], told, bool(row["told_class_prior"])
+            found[name] = ShownLearner(name, title, family, *given)
         elif told and not found[name].selected_with_truth:
             found[name] = replace(found[name], selected_with_truth=True)
     return found
@@ -354,7 +362,7 @@ def published_beside(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str],
     from pulens.benchmark.methods import plain
 
     known = table_1()
-    found = {place: known.get((plain(place[0]), place[1])) for place in places}
+    found = {place: known.get((plain(base_name(place[0])), place[1])) for place in places}
     return {place: round(one.accuracy / 100, 6) for place, one in found.items() if one is not None}
 
 

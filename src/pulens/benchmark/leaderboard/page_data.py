@@ -98,6 +98,7 @@ def _learner_data(facts: ShownLearner) -> Json:
         "family": facts.family,
         "truth": facts.uses_truth,
         "support": facts.needs_support,
+        "prior": facts.told_class_prior,
     }
 
 
@@ -301,7 +302,7 @@ def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection:
     try:
         found["density"] = _density(archive, key, selection if selection in chosen else "own")
     except InputError:
-        found["undrawn"] = "Scores of this run were not kept: some were not finite."
+        found["undrawn"] = f"Scores of this run were not kept: {archive.no_scores}"
     return found
 
 

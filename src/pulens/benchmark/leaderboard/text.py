@@ -18,7 +18,6 @@ from pulens.benchmark.leaderboard.judged import Judged
 from pulens.errors import InputError
 
 WIDTH = 118
-RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 Labels = tuple[str, float, str]  # mechanism, label frequency, the mechanism's parameters
 SIGNS = {"better": "+", "worse": "-", "tie": " "}
 
@@ -88,7 +87,8 @@ def _cell_texts(found: Board) -> dict[tuple[str, str], str]:
     verdicts = found.verdicts
     texts = {}
     for place, one in tables.summaries(found.cells).items():
-        few = str(found.other_seeds.get(place, "")).translate(RAISED) + "?" * bool(found.undefined.get(place))
+        few = f" ({found.other_seeds[place]})" if place in found.other_seeds else ""
+        few += "?" * bool(found.undefined.get(place))
         texts[place] = f"{one.shown(found.factor)}{few} {SIGNS[verdicts.get(place, 'tie')]}"
     return texts
 
@@ -116,8 +116,8 @@ def _legend(found: Board) -> list[str]:
         )
     lines += [f"{mark} {text}" for mark, text in found.marks.items()]
     if found.other_seeds:
-        raised = "".join(f"{str(n).translate(RAISED)}, " for n in sorted(set(found.other_seeds.values()))).rstrip(", ")
-        lines.append(f"{raised} after a value: over so many seeds; without, over all {found.seeds}")
+        numbers = ", ".join(f"({n})" for n in sorted(set(found.other_seeds.values())))
+        lines.append(f"{numbers} after a value: over so many seeds; without, over all {found.seeds}")
     if found.undefined:
         lines.append(f"? some seeds have no {found.metric} there (nothing to divide by): they are left out of the mean")
     if found.published:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import ceil, isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -42,23 +43,29 @@ _A_NUMBER_TO_PEOPLE = re.compile(r"[+-]?\d+[eE][+-]?\d+")
 
 def check_settings(protocol: Protocol, text: Text) -> None:
     """Settings must be for learners and data that there are, and be settings which that learner is free to have."""
+    _check_settings(protocol.settings, ("settings",), text)
+    if protocol.variant is not None:
+        _check_settings(protocol.variant.settings, ("variant", "settings"), text)
+
+
+def _check_settings(settings: Mapping[str, Any], where: tuple[str, ...], text: Text) -> None:
     known_learners, places = methods.names(), ("all", *KINDS, *datasets.names())
-    for learner, chosen in protocol.settings.items():
+    for learner, chosen in settings.items():
         if learner not in known_learners:
             raise InputError(
-                f"{text.place(('settings', learner))}: settings for an unknown learner {learner!r}."
+                f"{text.place((*where, learner))}: settings for an unknown learner {learner!r}."
                 f"{nearest(learner, known_learners)}"
             )
         for which, values in chosen.items():
             if which not in places:
                 raise InputError(
-                    f"{text.place(('settings', learner, which))}: settings are for 'all', a kind of data "
+                    f"{text.place((*where, learner, which))}: settings are for 'all', a kind of data "
                     f"({listed(KINDS)}) or a data set, got {which!r}.{nearest(which, places)}"
                 )
             found = methods.find(learner)
             allowed = found.settings
             for setting, value in values.items():
-                place = text.place(("settings", learner, which, setting))
+                place = text.place((*where, learner, which, setting))
                 if setting in DECIDED:
                     raise InputError(f"{place}: {setting} is no setting to choose here: {DECIDED[setting]}.")
                 if setting not in allowed:

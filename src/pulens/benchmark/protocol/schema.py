@@ -99,6 +99,16 @@ class ConditionGrid(_Strict):
     parameters: dict[str, Number] = {}  # of the mechanisms, such as offset: 1.5
 
 
+Settings = dict[str, dict[str, dict[str, Any]]]  # learner -> all, a kind of data or a data set -> settings
+
+
+class Variant(_Strict):
+    """Another version of some learners: settings that come on top of all others, and words that tell it apart."""
+
+    title: Annotated[str, StringConstraints(min_length=1, pattern=r"^[^()]+$")]
+    settings: Settings
+
+
 Precision = Literal["float32", "tf32", "bfloat16"]
 
 
@@ -124,22 +134,30 @@ class Protocol(_Strict):
     dataset_options: dict[DatasetName, dict[str, Any]] = {}  # what a data set's own loading takes
     rows: Annotated[Whole, Field(ge=50)] | None = None  # use so many rows of every data set: for trying things out
     tally_bins: Annotated[Whole, Field(ge=16)] = 256
-    settings: dict[str, dict[str, dict[str, Any]]] = {}
+    settings: Settings = {}
+    variant: Variant | None = None
 
     def settings_of(self, learner: str, dataset: str) -> dict[str, Any]:
-        """Settings of a learner on a data set: those for all, then for its kind of data, then for itself."""
-        chosen = self.settings.get(learner, {})
+        """Settings of a learner on a data set: those for all, then for its kind of data, then for itself.
+
+        A variant's come after all of these, in the same order.
+        """
         found: dict[str, Any] = {}
-        for where in ("all", datasets.find(dataset).kind, dataset):
-            found |= chosen.get(where, {})
+        for settings in (self.settings, self.variant.settings if self.variant else {}):
+            for where in ("all", datasets.find(dataset).kind, dataset):
+                found |= settings.get(learner, {}).get(where, {})
         return found
+
+    def variant_of(self, learner: str) -> str | None:
+        """The words that tell this protocol's version of a learner apart, where it has one of its own."""
+        return self.variant.title if self.variant and learner in self.variant.settings else None
 
 
 def shipped() -> tuple[str, ...]:
     """The protocols that come with the package.
 
     >>> shipped()
-    ('conventional', 'full', 'label-frequency', 'selection-bias', 'smoke', 'tables')
+    ('as-published', 'conventional', 'full', 'label-frequency', 'selection-bias', 'smoke', 'tables')
     """
     folder = resources.files("pulens.benchmark.protocol") / "shipped"
     return tuple(sorted(Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".yaml")))

@@ -29,6 +29,8 @@ ALSO_CALLED = {
     "cohenkappascore": "cohen_kappa",
     "fscore": "f1",
     "fbeta": "f_beta",
+    "f1macro": "macro_f1",
+    "macrof": "macro_f1",
     "youden": "youden_j",
     "informedness": "youden_j",
     "patk": "precision_at_k",

@@ -117,6 +117,7 @@ const page = (() => {
     cell.dataset.value = raw.learners[m].title;
     if (raw.learners[m].truth) cell.append(" ", make("span", "† true classes", { className: "badge" }));
     if (raw.learners[m].support) cell.append(" ", make("span", raw.learners[m].title.includes("true support") ? "‡" : "‡ true support labels", { className: "badge" }));
+    if (raw.learners[m].prior) cell.append(" ", make("span", "¶ told the class prior", { className: "badge", title: "though the method takes none" }));
     if (isOracle(m)) cell.append(" ", make("span", "§ true validation labels", { className: "badge" }));
     if (withFamily) cell.append(make("span", raw.learners[m].family, { className: "family" }));
     return cell;
@@ -185,7 +186,7 @@ const page = (() => {
           button.setAttribute("aria-label", `${raw.learners[m].title} on ${raw.datasets[d]}: ${percent(whole / raw.scale)}${counted}. Show runs`);
           if (state.spread && board.sd[m][d] !== null)
             button.append(make("span", ` ± ${percent(board.sd[m][d] / raw.scale)}`, { className: "spread" }));
-          if (counted) button.append(make("sup", String(count), { className: "count", title: counted.slice(2) }));
+          if (counted) button.append(make("span", ` (${count})`, { className: "count", title: counted.slice(2) }));
           if (few.has(`${m}|${d}`)) button.append(make("span", "?", { title: `undefined in ${few.get(`${m}|${d}`)} runs` }));
           button.addEventListener("click", () => showRuns(m, d));
           cell.append(button);
@@ -205,7 +206,7 @@ const page = (() => {
     $("[data-also=published]").hidden = !canPublish;
     $("#counts").textContent =
       board && shown.some((m) => columns.some((d) => board.n[m][d] !== null && board.n[m][d] !== board.seeds))
-        ? `A raised number after a value: over so many seeds; without, over all ${board.seeds}.`
+        ? `A number in brackets after a value: over so many seeds; without, over all ${board.seeds}.`
         : "";
     const against = raw.reference === null ? "" : raw.learners[raw.reference].title;
     $("#legend").textContent = !board

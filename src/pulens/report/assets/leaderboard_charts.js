@@ -2,7 +2,7 @@
 // Charts of the leaderboard, each built from what the page holds and what the reader chose.
 const leaderboardCharts = (raw, state, ask) => {
   const { short } = words;
-  const RADAR = ["accuracy", "precision", "recall", "f1", "roc_auc"];
+  const RADAR = ["accuracy", "precision", "recall", "f1", "macro_f1", "roc_auc"];
   const dashes = ["", "7 3", "2 3"];
   const families = [...new Set(raw.learners.map((learner) => learner.family))];
   const familyColour = (m, palette) => palette.series[families.indexOf(raw.learners[m].family) % 6];
@@ -10,7 +10,7 @@ const leaderboardCharts = (raw, state, ask) => {
   const isShare = (metric) => !raw.plain.includes(metric);
   const percent = (value, metric = state.metric) =>
     Number.isFinite(value) ? ((isShare(metric) ? 100 : 1) * value).toFixed(2) : "–";
-  const pretty = (name) => ({ f1: "F1", roc_auc: "ROC AUC" })[name] || name.replace(/_/g, " ");
+  const pretty = (name) => ({ f1: "F1", macro_f1: "macro-F1", roc_auc: "ROC AUC" })[name] || name.replace(/_/g, " ");
 
   function limits(columns, least = 0.02) {
     let [low, high] = [Infinity, -Infinity];
@@ -75,7 +75,7 @@ const leaderboardCharts = (raw, state, ask) => {
   }
 
   function radar(palette) {
-    const title = `Five metrics, ${where()}`;
+    const title = `Six metrics, ${where()}`;
     const lines = ask.drawn().map((m, k) => ({
       name: ask.marked(m),
       values: RADAR.map((metric) => ask.value(m, metric)),

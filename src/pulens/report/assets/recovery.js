@@ -115,6 +115,7 @@ const recovery = (() => {
     f1: (t) => divide(2 * t.truePositive, t.positive + t.called),
     f_beta: (t) => divide(5 * t.truePositive, 4 * t.positive + t.called),
     lift: (t) => divide(t.hit * t.total, t.called),
+    macro_f1: (t) => divide(t.truePositive, t.positive + t.called) + divide(t.trueNegative, t.negative + t.total - t.called),
     matthews_correlation: (t) => {
       const spread =
         Math.sqrt(t.called) *

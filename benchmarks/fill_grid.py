@@ -1,0 +1,114 @@
+"""Do evaluations that the summary of the study still lacks, the cheapest first, within a time limit.
+
+python benchmarks/fill_grid.py --archive results --datasets mnist --jobs 4 --seconds 430          # on a GPU
+python benchmarks/fill_grid.py --archive results --datasets connect4 imdb --learners nnpu vpu --plan
+python benchmarks/fill_grid.py --archive results --protocol as-published --datasets mnist --every-seed
+
+An evaluation is a learner on a data set under a labelling mechanism and a label frequency. Those that the package's
+summary has (``--having``) are left out, and so is what the archive holds: call it again to go on, on any
+machine. Biased labels come before label frequencies, then what takes least by measured rates; runs of one condition and
+all its seeds stay together. ``bench run`` does the same runs in the order of the protocol. Afterwards:
+``pulens bench report results --summary new.csv.gz`` and ``widen_summary.py new.csv.gz``.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+
+from pulens.benchmark.archive import Store
+from pulens.benchmark.archive.summary import read_summary
+from pulens.benchmark.memory import budget_of, most_runs
+from pulens.benchmark.plan import Plan, Run, expand, stacks
+from pulens.benchmark.processes import in_processes
+from pulens.benchmark.protocol import load_protocol
+from pulens.benchmark.rates import forecast, load_rates
+from pulens.benchmark.run import Options, Queue
+from pulens.benchmark.vocabulary import variant_name
+
+THREE_SEEDS = (2, 25, 42)
+
+
+def missing(runs: Sequence[Run], having: Path | None) -> list[Run]:
+    """Runs of evaluations of which no run is in the summary."""
+    if having is None:
+        return list(runs)
+    names = ("dataset", "mechanism", "label_frequency")
+    there = {(row["learner"], *(row[name] for name in names)) for row in read_summary(having)}
+
+    def place(run: Run) -> tuple[object, ...]:
+        learner = variant_name(run.learner, run.variant) if run.variant else run.learner
+        return (learner, *(getattr(run, name) for name in names))
+
+    return [run for run in runs if place(run) not in there]
+
+
+def cheapest_first(runs: Sequence[Run], device: str, jobs: int, most: int) -> list[tuple[Run, ...]]:
+    """Stacks in the order they are done: biased labels first, then the cheapest by measured rates."""
+    budget, on_cpu = budget_of(device, jobs)
+    rates = [rate for rate in load_rates()[1] if (rate.device == "cpu") == on_cpu]
+    device_name = rates[0].device if rates else ""
+
+    def seconds(stack: Sequence[Run]) -> float:
+        found = forecast(stack, rates, device_name)
+        return float("inf") if found.unknown else found.seconds / len(stack)
+
+    biased = [[run for run in runs if (run.alias != "S1") == wanted] for wanted in (True, False)]
+    found = []
+    for part in biased:
+        packed = stacks(part, lambda group: min(most, most_runs(group, budget, on_cpu)))
+        found += sorted(packed, key=seconds)
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--archive", type=Path, required=True)
+    parser.add_argument("--protocol", default="full")
+    parser.add_argument("--datasets", nargs="+", required=True)
+    parser.add_argument("--learners", nargs="+")
+    parser.add_argument("--seeds", nargs="+", type=int, default=THREE_SEEDS)
+    parser.add_argument("--every-seed", action="store_true", help="the protocol's, whatever --seeds says")
+    parser.add_argument("--grid", action="store_true", help="under every condition of the full study")
+    parser.add_argument("--without", nargs="+", default=["puet"], help="learners to leave out")
+    parser.add_argument("--having", type=Path, default=resources.files("pulens.benchmark") / "summary.csv.gz")
+    parser.add_argument("--anew", action="store_true", help="do not leave out what the summary has")
+    parser.add_argument("--rows", type=int, help="so many rows of every data set: to try it out")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--stack", type=int, default=60, help="most runs trained as one")
+    parser.add_argument("--seconds", type=float, help="begin nothing after so long")
+    parser.add_argument("--plan", action="store_true", help="say what would be done")
+    given = parser.parse_args()
+    changed = {"datasets": given.datasets, "learners": given.learners, "rows": given.rows}
+    if not given.every_seed:
+        changed["seeds"] = list(given.seeds)
+    protocol = load_protocol(given.protocol, **changed)
+    if given.grid:
+        protocol = protocol.model_copy(update={"conditions": load_protocol("full").conditions})
+    runs = [run for run in expand(protocol).runs if run.learner not in given.without]
+    runs = missing(runs, None if given.anew else given.having)
+    options = Options(device=given.device, jobs=given.jobs, time_limit=given.seconds)
+    packed = cheapest_first(runs, given.device, given.jobs, given.stack)
+    print(f"{len(runs):,} runs in {len(packed):,} stacks", flush=True)
+    if given.plan:
+        for stack in packed:
+            labels = ", ".join(sorted({run.alias for run in stack}))
+            print(f"{len(stack):4} {stack[0].learner} {stack[0].dataset} {labels}")
+        return
+    store = Store(given.archive).open()
+    store.remember(Plan(protocol, tuple(runs)))
+    queue = Queue(store, Plan(protocol, tuple(runs)), packed, options)
+    try:
+        in_processes(queue, options, lambda: None)
+    finally:
+        queue.claims.close()
+        store.close()
+    done, failures = queue.counts()
+    print(f"{done - failures:,} of {len(runs):,} runs done, {failures:,} failed")
+
+
+if __name__ == "__main__":
+    main()

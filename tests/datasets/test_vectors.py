@@ -1,0 +1,130 @@
+"""Sentence vectors that somebody made: taken under the data set's own name where they agree with ours, else refused."""
+
+import io
+import tarfile
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pulens.benchmark import datasets
+from pulens.benchmark.datasets import DATASETS, DataUnavailableError, imdb, newsgroups20
+from pulens.benchmark.datasets._vectors import TextVectors, labels_digest, make_vectors
+from pulens.cli import main
+from pulens.errors import InputError
+
+COUNTS = {"train": 6, "test": 4}
+OURS = {part: np.random.default_rng(len(part)).normal(0, 0.05, (rows, 8)) for part, rows in COUNTS.items()}
+CODES = {part: (np.arange(rows) % 2).astype(np.uint8) for part, rows in COUNTS.items()}
+
+
+class Small(TextVectors):
+    """A data set of ten texts whose vectors are known."""
+
+    @property
+    def sample(self):
+        found = {f"places_{part}": np.array([0, 3]) for part in COUNTS}
+        return found | {f"X_{part}": OURS[part][[0, 3]].astype(np.float16) for part in COUNTS}
+
+
+def texts(_):
+    return {part: ([f"{part} {row}" for row in range(rows)], CODES[part]) for part, rows in COUNTS.items()}
+
+
+def encode(written, off=0.0):
+    return np.array([OURS[text.split()[0]][int(text.split()[1])] for text in written]) + off
+
+
+SMALL = Small(texts, "small_made.npz", labels_digest({f"y_{part}": CODES[part] for part in COUNTS}), ("neg", "pos"))
+
+
+def test_vectors_are_made_of_texts_and_read_again(tmp_path):
+    path, rows, far = make_vectors(SMALL, None, tmp_path, encode)
+    assert (path.name, rows) == ("small_made.npz", 10)
+    assert far < 1e-4
+    found = SMALL.arrays(path)
+    np.testing.assert_allclose(found["X_test"], OURS["test"], atol=1e-3)
+    assert found["y_train"].tolist() == CODES["train"].tolist()
+
+
+def test_vectors_of_another_model_are_refused_and_nothing_is_written(tmp_path):
+    with pytest.raises(InputError, match=r"differ from ours by up to 0\.0[23].*all-MiniLM-L6-v2"):
+        make_vectors(SMALL, None, tmp_path, lambda written: encode(written, 0.02))
+    assert not list(tmp_path.iterdir())
+
+
+def test_texts_in_another_order_are_refused_before_anything_is_encoded(tmp_path):
+    other = replace(SMALL, texts=lambda _: {part: (own, codes[::-1]) for part, (own, codes) in texts(None).items()})
+    with pytest.raises(InputError, match="not those of the data set"):
+        make_vectors(other, None, tmp_path, lambda _: pytest.fail("encoded"))
+
+
+def test_a_file_that_somebody_made_is_loaded_under_the_data_sets_name(tmp_path, monkeypatch):
+    facts = replace(DATASETS["imdb"], vectors=SMALL)
+    monkeypatch.setattr(datasets, "find", lambda name: facts)
+    monkeypatch.setenv("PULENS_DATA_HOME", str(tmp_path))
+    monkeypatch.delenv("PULENS_MIRROR", raising=False)
+    with pytest.raises(DataUnavailableError, match="`pulens bench vectors imdb` makes such a file"):
+        datasets.load("imdb")
+    make_vectors(SMALL, None, tmp_path, encode)
+    assert datasets.load("imdb").y.tolist() == [False, True] * 3
+    monkeypatch.setenv("PULENS_DATA_HOME", str(tmp_path / "nowhere"))
+    monkeypatch.setenv("PULENS_MIRROR", str(tmp_path))
+    assert datasets.load("imdb").X_test.shape == (4, 8)
+
+
+def test_reviews_are_read_from_the_makers_archive_and_from_its_folder(tmp_path):
+    tree = {
+        f"{part}/{kind}/{number}_{7}.txt": f"{part} {kind} {number}"
+        for part in COUNTS
+        for kind in ("pos", "neg")
+        for number in (10, 9)
+    }
+    tree |= {"train/unsup/0_0.txt": "nobody's", "README": "about"}
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
+        for name, text in tree.items():
+            member = tarfile.TarInfo(f"aclImdb/{name}")
+            member.size = len(text)
+            archive.addfile(member, io.BytesIO(text.encode()))
+            place = tmp_path / "aclImdb" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(text, encoding="utf-8")
+    for place in (tmp_path / "a.tar.gz", tmp_path / "aclImdb"):
+        found = imdb.read_texts(place)
+        assert found["test"][0] == ["test neg 9", "test neg 10", "test pos 9", "test pos 10"]
+        assert found["train"][1].tolist() == [0, 0, 1, 1]
+
+
+def test_posts_are_read_from_a_file(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(
+        pa.table({"text": ["a", "b", "c"], "label": [3, 1, 2], "split": ["train", "test", "train"]}),
+        tmp_path / "t.parquet",
+    )
+    found = newsgroups20.read_texts(tmp_path / "t.parquet")
+    assert (found["train"][0], found["train"][1].tolist(), found["test"][0]) == (["a", "c"], [3, 2], ["b"])
+
+
+def test_without_the_library_the_command_says_what_to_install(capsys, monkeypatch, tmp_path):
+    monkeypatch.setitem(__import__("sys").modules, "sentence_transformers", None)
+    with pytest.raises(SystemExit) as ended:
+        main(["bench", "vectors", "imdb", "--out", str(tmp_path)])
+    assert ended.value.code == 2
+    assert "pulens[text]" in capsys.readouterr().err
+
+
+SHARED = Path("/work/shared/data")
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="our own vectors are not here")
+@pytest.mark.parametrize("name", ["newsgroups20", "imdb"])
+def test_our_own_vectors_pass_the_check_that_others_must_pass(name):
+    with np.load(SHARED / f"{name}_minilm.npz") as stored:
+        arrays = {key: stored[key] for key in stored.files}
+    vectors = DATASETS[name].vectors
+    assert vectors.check(arrays, "ours") == 0
+    assert tuple(arrays["classes"].tolist()) == vectors.classes
+    moved = arrays | {"X_test": np.roll(arrays["X_test"], 1, axis=0)}
+    with pytest.raises(InputError, match="differ from ours"):
+        vectors.check(moved, "moved")
