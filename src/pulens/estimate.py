@@ -11,6 +11,8 @@ from pulens.errors import PulensError
 from pulens.scalars import real
 from pulens.types import Floats
 
+Basis = Literal["random labelling", "labelling in practice", "possible worlds", "design", "bounds"]
+
 
 @dataclass(frozen=True, slots=True)
 class Interval:
@@ -61,9 +63,10 @@ class Estimate:
 
     ``sources`` keeps the sources of doubt apart: an interval from the sample alone (``"sample"``) and from the
     class prior alone (``"class prior"``), where they are known; ``interval`` holds both together. ``basis`` says what
-    the number takes for granted: labels that are a random draw of the positives or, where the data rule that out, any
-    possible world near it; the interval is then one of possibilities. ``"design"`` says that rows were drawn and
-    checked and nothing is assumed about labels, ``"bounds"`` that some rows could not be reached by the check.
+    the number takes for granted: labels that are a random draw of the positives, labels as uneven as in practice or,
+    where the data rule random labels out, any possible world near them; the interval is then one of possibilities.
+    ``"design"`` says that rows were drawn and checked and nothing is assumed about labels, ``"bounds"`` that some rows
+    could not be reached by the check.
     ``withheld_because`` says why a number has an interval and no value (:mod:`pulens.metrics.parts.withholding`); its
     value is then nan.
 
@@ -80,7 +83,7 @@ class Estimate:
     threshold: float | None = None
     sources: Mapping[str, Interval] = field(default_factory=dict)
     landmarks: Mapping[str, float] = field(default_factory=dict)  # numbers to read the value beside
-    basis: Literal["random labelling", "labelling in practice", "possible worlds", "design", "bounds"] = "random labelling"
+    basis: Basis = "random labelling"
     rests_on: tuple[str, ...] | None = field(default=None, kw_only=True)  # what it takes for granted; None: not said
     notice: str | None = field(default=None, kw_only=True)  # what to know before using this number
     withheld_because: str | None = field(default=None, kw_only=True)  # why there is an interval and no value

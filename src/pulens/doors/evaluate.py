@@ -50,7 +50,7 @@ from pulens.recovery import recover, recover_at
 from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.selection import Practice, SelectionInference, check_labelling
+from pulens.selection import Practice, SelectionInference, check_labelling, prior_in_practice
 
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
 #: notices that say labels are not random among all rows: no news where they are random within cells only
@@ -370,8 +370,13 @@ class Evaluation:
         return best_threshold(self._values, **named, **parameters)
 
     def _refuse_within(self, which: str) -> None:
+        self._refuse_practice()
         if self.within is not None:
             refuse_together(which)
+
+    def _refuse_practice(self) -> None:
+        if self._selection is not None:
+            refuse_together("practice-others")
 
     def decide(self, **demands: Any) -> Decision:
         """The threshold for costs, a capacity or floors: the arguments of :func:`pulens.decide` but those of reading.
@@ -402,6 +407,7 @@ class Evaluation:
 
     def _weighted(self) -> Evidence:
         """The evidence with the weights of its cells, if labels are random within cells only."""
+        self._refuse_practice()
         if self.within is None:
             return self.evidence
         from pulens.cells import WeightedEvidence
@@ -583,6 +589,7 @@ class Evaluation:
         """
         from pulens.report import evaluation_page
 
+        self._refuse_practice()
         page = evaluation_page(self, title=title, scores_are=scores_are, tops=self._tops(top))
         if path is not None:
             write_whole(path, page)
@@ -717,6 +724,9 @@ def evaluate(
     )
     if per is not None and (labelled_within is not None or not asked.is_silent):
         refuse_together("reviews-queries" if labelled_within is None else "cells-queries")
+    practice = check_labelling(labelling)
+    if practice is not None:
+        _refuse_beside_practice(question, reviewed=not asked.is_silent, within=labelled_within is not None)
     if not asked.is_silent:
         return _with_reviews(labels, scores, said, asked, question, threshold, labelled_within, split, multiple)
     if labelled_within is not None:
@@ -726,20 +736,23 @@ def evaluate(
             labels, scores, labelled_within, question, said, threshold, split or "estimated", multiple
         )
     refuse_without_cells(question, split)
-    practice = check_labelling(labelling)
-    if practice is not None and question.label_noise:
-        raise AssumptionError(
-            f"label_noise={question.label_noise:g} cannot be combined with labelling='practice': the data sets behind "
-            "it have no wrong labels. Use labelling='random', or leave label_noise out."
-        )
     queries = None if per is None else read_queries(labels, scores, per, said)
     rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
     evidence = question.evidence(*rows)
-    if practice is None:
-        evidence = within_what_is_possible(evidence)
+    evidence = within_what_is_possible(evidence) if practice is None else prior_in_practice(evidence)
     draft = Evaluation(evidence, math.nan, "given", resampling, multiple, queries=queries, practice=practice)
     at, choice = _threshold_of(draft._values, threshold, "given")
     return replace(draft, threshold=at, threshold_choice=choice)
+
+
+def _refuse_beside_practice(question: Question, *, reviewed: bool, within: bool) -> None:
+    """What was said beside labels as uneven as in practice, and cannot be."""
+    if within:
+        refuse_together("practice-cells")
+    if reviewed:
+        refuse_together("practice-reviews")
+    if question.label_noise:
+        refuse_together("practice-noise")
 
 
 def _with_reviews(

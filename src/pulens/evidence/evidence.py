@@ -29,6 +29,7 @@ class Evidence:
     scenario: Scenario = Scenario.SINGLE_SET
     prior_held: Literal["unlabelled", "population", "frequency"] = "unlabelled"
     buckets: BucketTally | None = None  # the same rows by bucket of clusters, where some belong together
+    labelling: Literal["random", "practice"] = "random"  # how positives are taken to have come by their labels
 
     @cached_property
     def assumptions(self) -> Assumptions:

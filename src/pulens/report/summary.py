@@ -12,7 +12,15 @@ from pulens.notice import Notice
 from pulens.report.audit_summary import AuditSummary, summarise_audit
 from pulens.report.hardly_known import prior_is_hardly_known
 from pulens.report.next_steps import NextStep, next_steps
-from pulens.report.words import Assumption, assumptions, counts_of, scenario_sentence, title_of, verdict
+from pulens.report.words import (
+    Assumption,
+    assumptions,
+    counts_of,
+    labelling_words,
+    scenario_sentence,
+    title_of,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from pulens.cells import CellTable
@@ -143,7 +151,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         next_steps(evaluation),
         hardly_known,
         evaluation.cells,
-        scenario_sentence(evaluation.other_scenario, way),
+        scenario_sentence(evaluation.other_scenario, way) or labelling_words(evaluation.practice),
         _audit(evaluation),
         "" if evaluation.clusters is None else str(evaluation.clusters),
     )

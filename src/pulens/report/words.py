@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.other_scenario import OtherScenario
     from pulens.evidence import Evidence
+    from pulens.selection import Practice
 
 BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it from one half
 
@@ -258,6 +259,8 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     found = data_assumptions(evaluation.evidence)
     if evaluation.within is not None:
         found = (random_within(evaluation.within.cells.words), *found[1:])
+    if evaluation.practice is not None:
+        found = (IN_PRACTICE, *found[1:])
     if evaluation.threshold_choice in ("given", "fixed before the check"):
         return found
     return (
@@ -268,6 +271,25 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
             "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
         ),
     )
+
+
+def labelling_words(practice: Practice | None) -> str:
+    """How positives are taken to have come by their labels, where that is not at random.
+
+    >>> from pulens.selection import check_labelling
+    >>> labelling_words(check_labelling("random"))
+    ''
+    """
+    if practice is None:
+        return ""
+    return f"as uneven as in practice; intervals are {practice.guarantee}"
+
+
+IN_PRACTICE = Assumption(
+    "Labelled positives are as much easier than the hidden ones as in the real data sets that this was learned on.",
+    "Labels that favour easy positives far more than usual, or hard ones.",
+    "Recall and ROC AUC come out too high, or too low; checking rows settles it.",
+)
 
 
 def random_within(columns: str) -> Assumption:

@@ -2,8 +2,16 @@
 
 from pulens.selection.distortion import distort, distorted
 from pulens.selection.inference import SelectionInference
-from pulens.selection.labelling import check_labelling
+from pulens.selection.labelling import check_labelling, prior_in_practice
 from pulens.selection.practice import Practice
 from pulens.selection.tilts import TiltDistribution
 
-__all__ = ["Practice", "SelectionInference", "TiltDistribution", "check_labelling", "distort", "distorted"]
+__all__ = [
+    "Practice",
+    "SelectionInference",
+    "TiltDistribution",
+    "check_labelling",
+    "distort",
+    "distorted",
+    "prior_in_practice",
+]

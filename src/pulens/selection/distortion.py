@@ -127,5 +127,10 @@ def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = 
         given.notices,
     )
     return replace(
-        evidence, tally=counts, class_prior=population, scenario=Scenario.CASE_CONTROL, buckets=None, label_noise=0.0
+        evidence,
+        tally=counts,
+        class_prior=population,
+        scenario=Scenario.CASE_CONTROL,
+        buckets=None,
+        labelling="practice",
     )

@@ -17,7 +17,7 @@ from pulens.metrics.parts.binning import carrying_binning_error
 from pulens.metrics.parts.confirmed import as_confirmed
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import NARROWEST, Contradiction, at_least_so_wide
-from pulens.metrics.parts.rests_on import rests_on
+from pulens.metrics.parts.rests_on import BASIS, rests_on
 from pulens.recovery import recover_at
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING
@@ -92,7 +92,14 @@ def estimate(
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
     interval, sources = _how_sure(metric, evidence, raw, known, threshold, doubts, parameters)
     told = "" if metric.caution is None else metric.caution(evidence.tally, evidence.assumptions, **parameters)
-    found = {"threshold": at, "sources": sources, "landmarks": beside, "rests_on": taken, "notice": told or None}
+    found = {
+        "basis": BASIS[evidence.labelling],
+        "threshold": at,
+        "sources": sources,
+        "landmarks": beside,
+        "rests_on": taken,
+        "notice": told or None,
+    }
     return as_confirmed(Estimate(name, known, interval, **found), metric, evidence)  # type: ignore[arg-type]
 
 
