@@ -1,9 +1,9 @@
 r"""One verdict over all tests of calibration.
 
 A calibrated model has a mean score equal to the class prior (calibration in the large 0), a slope of 1, an intercept of
-0, an expected calibration error of 0, and in each bin as many positives as it promises. Each of the five is tested by its
-interval: with ends :math:`l < v < h` at confidence :math:`1-\alpha` and :math:`z` the normal quantile, the distance of
-the value :math:`v` to the calibrated value :math:`v_0` is measured in units of the end on that side,
+0, an expected calibration error of 0, and in each bin as many positives as it promises. Each of the five is tested by
+its interval: with ends :math:`l < v < h` at confidence :math:`1-\alpha` and :math:`z` the normal quantile, the distance
+of the value :math:`v` to the calibrated value :math:`v_0` is measured in units of the end on that side,
 
 .. math:: p = 2\Phi\bigl(-z\,|v - v_0| / |v - e|\bigr), \quad e = l \text{ if } v_0 < v \text{ else } h,
 
