@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
-from pulens.keywords import typed
 from pulens.notice import Notice
 from pulens.priors._estimator import Trace
 from pulens.priors.distribution import PriorDistribution
 from pulens.scenario import Scenario
 
 
-@typed
 def population_prior(unlabelled: float, totals: Totals, scenario: Scenario, label_noise: float = 0.0) -> float:
     r"""Class prior of the population from the share of positives among the unlabelled rows.
 
@@ -30,7 +28,6 @@ def population_prior(unlabelled: float, totals: Totals, scenario: Scenario, labe
     return ((1 - label_noise) * totals.labelled + unlabelled * totals.unlabelled) / totals.rows
 
 
-@typed
 def unlabelled_prior(population: float, totals: Totals, scenario: Scenario, label_noise: float = 0.0) -> float:
     """Share of positives among the unlabelled rows from the class prior of the population.
 

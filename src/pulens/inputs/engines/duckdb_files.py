@@ -240,7 +240,9 @@ def open_database(
     if not Path(path).is_file():
         raise InputError(f"{path}: there is no such DuckDB database.")
     with _connection(path) as connection:
-        relation = connection.sql(f"SELECT * FROM {_find_table(connection, path, table)}")
+        found = _find_table(connection, path, table)
+        with explained(path):
+            relation = connection.sql(f"SELECT * FROM {found}")
         try:
             options: Any = {"group_by": group_by, "where": where, "beside": beside, "cluster": cluster}
             yield LazyEngine(relation, columns, **options, periods=periods, connection=connection)
