@@ -29,6 +29,7 @@ from pulens.containers import plain_array
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.exact import binomial_ends
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.scalars import real
 from pulens.types import Floats
 
@@ -262,7 +263,7 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     >>> agreement.agreed.value, round(agreement.kappa.value, 3)
     (0.9, 0.615)
     """
-    confidence = check_confidence(confidence)
+    confidence, seed = check_confidence(confidence), check_seed(seed)
     one, other = (plain_array(answers) for answers in (first, second))
     if one.shape != other.shape or one.ndim != 1:
         raise InputError(f"two judges must have judged the same rows, got {one.size} and {other.size} answers.")

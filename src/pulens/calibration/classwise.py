@@ -78,6 +78,8 @@ def classwise_calibration_error(
     >>> round(found.value, 3)
     0.25
     """
+    if "negative" in options:
+        raise InputError("negative= is not for several classes: rows of one class are known negatives of the others.")
     matrix, values = _checked_rows(labels, scores, classes)
     if isinstance(class_prior, str) or not isinstance(class_prior, Mapping | Sequence | np.ndarray):
         raise InputError(f"class_prior needs one share per class, got {shown(class_prior)}.")

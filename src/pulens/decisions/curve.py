@@ -25,6 +25,7 @@ from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.notice import Notice, Severity
+from pulens.scalars import is_among
 from pulens.types import Floats
 
 POINTS, MOST_POINTS = 20, 64
@@ -100,7 +101,7 @@ def decision_curve(
     >>> decision_curve(evidence, threshold=0.45, ratios=[0.1, 0.2]).model.round(4).tolist()
     [0.1556, 0.1]
     """
-    if scores_are not in (None, "probability"):
+    if scores_are is not None and not is_among(scores_are, ("probability",)):
         raise InputError(f"scores_are of a decision curve must be 'probability' or None, got {shown(scores_are)}.")
     if (scores_are is None) == (threshold is None):
         raise InputError("say scores_are='probability' for thresholds that follow the ratio, or give one threshold=.")

@@ -31,6 +31,12 @@ class Prediction(NamedTuple):
         """Without a single number where that of precision is withheld."""
         return self._replace(expected=math.nan) if precision.withheld_because and self.low is not None else self
 
+    def at_least(self, known: float) -> Prediction:
+        """Where some are known to be hits already."""
+        if self.low is None or self.high is None or self.low >= known:
+            return self
+        return self._replace(low=float(math.ceil(known)), high=max(self.high, float(math.ceil(known))))
+
     def to_dict(self) -> dict[str, Any]:
         expected = None if math.isnan(self.expected) else self.expected
         return {**self._asdict(), "expected": expected, "kind": "prediction"}

@@ -401,7 +401,7 @@ class Evaluation:
         """
         from pulens.decisions.curve import decision_curve
 
-        threshold = None if scores_are else self.threshold
+        threshold = self.threshold if scores_are is None else None
         asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "resampling": self.resampling}
         return decision_curve(self._weighted(), threshold=threshold, **asked)
 

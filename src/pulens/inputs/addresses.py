@@ -28,8 +28,8 @@ def check_name(name: str) -> None:
             "colon: postgresql://user@host/database."
         )
     parts = [name] if is_address(name) else name.split("/")
-    longest = max(len(os.fsencode(part)) for part in parts)
-    if len(os.fsencode(name)) >= LONGEST_PATH or (longest > LONGEST_NAME and not is_address(name)):
+    longest = max(len(part.encode("utf-8", "replace")) for part in parts)
+    if len(name.encode("utf-8", "replace")) >= LONGEST_PATH or (longest > LONGEST_NAME and not is_address(name)):
         raise InputError(f"{shown(shown_address(name))}: a name of {len(name):,} characters, which no file can have.")
 
 

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.containers import plain_array
 from pulens.errors import PulensError, cut
 from pulens.types import Floats
 
@@ -59,10 +60,10 @@ class Contingency:
         """
         cells = true_positive, false_positive, false_negative, true_negative
         try:
-            hits, alarms, misses, rejections, at = (np.asarray(cell, float) for cell in (*cells, thresholds))
+            hits, alarms, misses, rejections, at = (plain_array(cell).astype(float) for cell in (*cells, thresholds))
+            positive, negative, _ = np.broadcast_arrays(hits + misses, alarms + rejections, at)
         except (TypeError, ValueError, OverflowError) as error:
             raise PulensError(f"thresholds and cells of a table must be numbers: {cut(str(error), 120)}.") from error
-        positive, negative = hits + misses, alarms + rejections
         with np.errstate(invalid="ignore"):
             return cls(at, hits / positive, alarms / negative, positive, negative)
 

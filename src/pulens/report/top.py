@@ -116,7 +116,17 @@ def _weights(evaluation: Evaluation, scenario: Scenario, k: float) -> dict[str, 
         ]
         for name, weights in given.items()
     }
-    return {"of": ranked.rows, **means}
+    return {"of": ranked.rows, **means, **_places(ranked, k)}
+
+
+def _places(ranked: RankedList, k: float) -> dict[str, Any]:
+    """What counts at other places of the list need, so that the page's fit together as Python's do."""
+    totals = np.array(ranked.totals, float)
+    held = np.where(totals > 0, totals, 1.0)
+    places = [
+        [place, *(np.stack(ranked.kinds) @ ranked.membership(place) / held).tolist()] for place in ranked.places_with(k)
+    ]
+    return {"places": places, "totals": totals.tolist(), "proves": ranked.proves_labelled}
 
 
 def _plain(number: float) -> float | None:

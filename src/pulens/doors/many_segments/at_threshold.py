@@ -105,12 +105,13 @@ def _of_some(
             low, high = np.where(nothing, own.reach_low, low), np.where(nothing, own.reach_high, high)
             for part in ("sample_low", "sample_high"):
                 setattr(own, part, np.where(nothing, np.nan, getattr(own, part)))
+        own.low, own.high = low, high
+        if not metric.ignores_class_prior:
+            widen(own, (np.abs(raw - value) > ROUNDING) | ~possible, metric)
         least = confirmed_shares(
             metric, hits, is_single=world.scenario is Scenario.SINGLE_SET, label_noise=world.label_noise
         )
-        own.low, own.high = np.where(low < least, np.minimum(least, high), low), high
-        if not metric.ignores_class_prior:
-            widen(own, (np.abs(raw - value) > ROUNDING) | ~possible, metric)
+        own.low = np.where(own.low < least, np.minimum(least, own.high), own.low)
         answer[name] = own
     return answer
 

@@ -53,6 +53,6 @@ def as_confirmed(found: Estimate, metric: Metric, evidence: Evidence) -> Estimat
 def confirmed_shares(metric: Metric, hits: Any, *, is_single: bool, label_noise: float) -> Any:
     """:func:`confirmed_share` of many tables; ``hits`` are rows at or above the threshold, a column for each kind."""
     if not metric.confirmed or not is_single or label_noise:
-        return np.zeros(len(hits))
+        return np.full(len(hits), -np.inf)
     flagged = hits.sum(axis=1)
     return np.divide(hits[:, 0], flagged, out=np.zeros(len(hits)), where=flagged > 0)

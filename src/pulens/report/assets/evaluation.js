@@ -57,6 +57,7 @@ const page = (() => {
   function valueOf(name) {
     const metric = metricsByName[name];
     if (atHome()) return metric && metric.value !== null ? metric.value : NaN;
+    if (samePrior() && metric && metric.only_interval) return null; // withheld until the reader chooses a class prior
     if (contradicted())
       return metric && metric.reads === "ranking" && samePrior() ? (metric.value ?? NaN) : null;
     if (name in current.values) return current.values[name];
@@ -226,10 +227,11 @@ const page = (() => {
       const value = valueOf(element.dataset.live);
       // where the rows hardly speak about the class prior, the report gives only the interval
       const said = atHome() && metricsByName[element.dataset.live].only_interval;
-      element.textContent = value === null ? "–" : said ? rangeIn(element) : three(value);
+      element.textContent = said ? rangeIn(element) : value === null ? "–" : three(value);
+      const open = metricsByName[element.dataset.live].only_interval && samePrior();
       element.title =
-        value !== null ? "" : contradicted() ? "not possible under random labels" : "not recomputed here: reset to see it";
-      element.dataset.value = value === null ? "" : String(value);
+        value !== null ? "" : contradicted() ? "not possible under random labels" : open ? "it depends on the class prior: choose one" : "not recomputed here: reset to see it";
+      element.dataset.value = said || value === null ? "" : String(value);
     }
     for (const element of $$("[data-interval]")) {
       const found = intervalOf(element.dataset.interval);

@@ -263,10 +263,10 @@ const evidence = (() => {
         ...prior,
         value: (low + high) / 2,
         unlabelled: (reach.low + top) / 2,
-        method: `${prior.method}, cut to what random labels allow`,
+        method: prior.isUnknown ? prior.method : `${prior.method}, cut to what random labels allow`,
         interval: { ...prior.interval, low, high },
         unlabelledInterval: { ...reach, high: top },
-        notices: [...prior.notices, { severity: 1, code: "prior-range-cut", message }],
+        notices: prior.isUnknown ? prior.notices : [...prior.notices, { severity: 1, code: "prior-range-cut", message }],
       },
       scenario,
     );

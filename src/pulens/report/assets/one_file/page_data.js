@@ -161,7 +161,7 @@ const pageData = (() => {
       reads: facts.reads,
       needs_class_prior: facts.needs_class_prior,
       rests_on: found.rests_on,
-      only_interval: false,
+      only_interval: Boolean(found.withheld_because),
       higher_is_better: facts.higher_is_better,
       value: finite(found.value),
       low: interval ? finite(interval.low) : null,
