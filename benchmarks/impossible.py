@@ -38,6 +38,7 @@ import numpy as np
 
 import pulens
 from pulens.counts.tally import Tally
+from pulens.errors import AssumptionError
 from pulens.evidence import gather
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import Resampling
@@ -360,7 +361,7 @@ def one_range(cell: Cell, seed: int, data: str) -> dict[str, float]:
     for name in SHOWN:
         try:
             answer = evaluation.sensitivity(name, factor=cell.favour)
-        except pulens.AssumptionError:  # the rows need a larger factor still
+        except AssumptionError:  # the rows need a larger factor still
             found[f"{name} held"] = 0.0
             continue
         found[f"{name} held"] = float(truth[name] in answer.interval)

@@ -43,7 +43,7 @@ STEP = 1e-4  # of a rate, for derivatives
 WITHOUT_ERRORS = (math.nan, math.nan, math.nan)
 
 
-class Reach(NamedTuple):
+class LabellingRange(NamedTuple):
     """A metric's lowest and highest value over all labellings, their standard errors, and that under random labels."""
 
     low: float
@@ -158,7 +158,7 @@ def range_at_threshold(
     parameters: dict[str, Any],
     *,
     errors: bool = True,
-) -> Reach:
+) -> LabellingRange:
     """Any metric of the contingency table: with the true positive rate the whole table is given."""
     totals = evidence.tally.totals
     rates = [hits / total if total else 0.0 for hits, total in zip(evidence.tally.at(threshold), totals, strict=True)]
@@ -168,7 +168,7 @@ def range_at_threshold(
 
     low, high = ends(evidence, rates, factor)
     if not errors:
-        return Reach(low, high, *WITHOUT_ERRORS)
+        return LabellingRange(low, high, *WITHOUT_ERRORS)
     found = []
     for place, up_to in ((0, factor), (1, factor), (0, 1.0)):
         variance = Moves(evidence).variance(lambda of, place=place, up_to=up_to: ends(of, rates, up_to)[place])  # type: ignore[misc]
@@ -181,7 +181,7 @@ def range_at_threshold(
             slope = (more - less) / (tried[0] - tried[1])
             variance += slope**2 * smoothed * (1 - smoothed) / total if math.isfinite(slope) else 0.0
         found.append(math.sqrt(variance))
-    return Reach(low, high, *found)
+    return LabellingRange(low, high, *found)
 
 
 def _ends_at(
@@ -242,7 +242,9 @@ def _error(
     return math.sqrt(variance)
 
 
-def range_of_area(evidence: Evidence, factor: float, favours: Favours, known: float, *, errors: bool = True) -> Reach:
+def range_of_area(
+    evidence: Evidence, factor: float, favours: Favours, known: float, *, errors: bool = True
+) -> LabellingRange:
     r"""ROC AUC is linear in the positives' density: :math:`\sum_s f_1(s) B(s) + c`, whatever is ``known`` of it.
 
     Negatives are the population less the positives in it, and positives against themselves give one half. In the
@@ -265,7 +267,7 @@ def range_of_area(evidence: Evidence, factor: float, favours: Favours, known: fl
     low, high = (each.value + constant for each in ends)
     least, most = of_placings(evidence, values, constant)
     spread = (error(each) for each in (*ends, random)) if errors else WITHOUT_ERRORS
-    return Reach(max(low, least), min(high, most), *spread)
+    return LabellingRange(max(low, least), min(high, most), *spread)
 
 
 def of_placings(evidence: Evidence, values: Floats, constant: float) -> tuple[float, float]:
@@ -300,11 +302,11 @@ def outscored_by(evidence: Evidence) -> tuple[Floats, float, tuple[float, float,
 
 def range_of_average_precision(
     evidence: Evidence, factor: float, favours: Favours, known: float, *, errors: bool = True
-) -> Reach:
+) -> LabellingRange:
     """Change of average precision from labelling at random, added to its value (which cuts precisions at 1)."""
     tally = compress(evidence.tally)
     if evidence.recovery.class_prior == 0:  # no positive to find, and perhaps no row at the scores of the labelled ones
-        return Reach(known, known, 0.0, 0.0, 0.0)
+        return LabellingRange(known, known, 0.0, 0.0, 0.0)
     rates = shares_at_or_above(evidence, tally)
     shares = [np.diff(rate, prepend=0.0) for rate in rates]
     kept = shares[0] > 0
@@ -330,7 +332,7 @@ def range_of_average_precision(
     low, high = (known + prior * (each.value - now) for each in ends)
     random = Extreme(now, shares[0][kept], 0.0)
     spread = (error(each) for each in (*ends, random)) if errors else WITHOUT_ERRORS
-    return Reach(low, high, *spread)
+    return LabellingRange(low, high, *spread)
 
 
 def _called_weights(evidence: Evidence) -> tuple[float, float, float]:

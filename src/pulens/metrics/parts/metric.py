@@ -35,7 +35,7 @@ class OtherLabelling:
     """What a number of the whole ranking can be where labelling favours some scores.
 
     ``up_to(evidence, factor, favours, known)`` gives its extremes over labels that favour a side up to a factor
-    (:class:`~pulens.metrics.parts.labelling_range.Reach`);
+    (:class:`~pulens.metrics.parts.labelling_range.LabellingRange`);
     ``in_worlds(worlds)`` its value and extremes where random labels are impossible
     (:class:`~pulens.metrics.parts.possible_worlds.WorldsAt`). Metrics at a threshold need none: with the true positive
     rate their whole table is given.
