@@ -64,7 +64,7 @@ def test_each_segment_is_judged_by_itself_and_all_rows_together(found, rows):
     assert "2 of 4 segments in alarm: fr (share since 2026-03-19)" in found.verdict
     assert "ALARM share since 2026-03-19" in found.log_line
     assert "in segment fr" in found.log_line
-    assert "The promise of at most 5% false alarms over a life cannot be vouched for" in str(found), "16 windows"
+    assert "About 5% false alarms over the life of this watch are not guaranteed" in str(found), "16 windows"
 
 
 def test_the_chance_of_a_false_alarm_is_shared(found, rows):

@@ -77,7 +77,9 @@ STANDS = 3  # the exit code while an alarm stands
 @click.option("--because", default="", metavar="WORDS", help="Why it is accepted; kept in the state.")
 @click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing unless an alarm stands.")
+@click.option(
+    "--quiet", "-q", is_flag=True, help="Print nothing while all is quiet, and one line while something is changing."
+)
 def command(
     reference: str | None,
     windows: tuple[str, ...],
@@ -96,8 +98,8 @@ def command(
     REFERENCE is a tally file, a quoted glob of them (its windows tell the day-to-day noise: give 30 or more) or, with
     --time, one table or database. WINDOWS are tally files in natural order of their names, or a quoted glob.
 
-    Exit code 0: nothing stands; 3: an alarm stands, also on later days until it is accepted; 2: bad input. The output
-    ends with one line for a log.
+    Exit code 0: quiet, or changing and not yet certain (the last line then says CHANGING); 3: an alarm stands, also on
+    later days until it is accepted; 2: bad input. The output ends with one line for a log.
 
     \b
     Examples:
@@ -131,6 +133,8 @@ def command(
         write_texts(texts)
     if json_path != "-" and (pulse.status == "alarm" or not quiet):
         click.echo(str(pulse))
+    elif json_path != "-" and pulse.status == "changing":
+        click.echo(pulse.log_line)
     if pulse.status == "alarm":
         sys.stdout.flush()
         sys.exit(STANDS)

@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pulens.estimate import Estimate
-    from pulens.watching import Alarm, Change, Pulse, WatchedWindow
+    from pulens.watching import Alarm, Change, Labelling, Pulse, WatchedWindow
 
 SHOWN = 10  # windows and segments in the text; all of them are in JSON and on the page
 NAMED = 5  # segments in the verdict
+USABLE = {"ok": "yes", "doubtful": "doubtful", "withheld": "withheld"}
 PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
 OFTEN = 3.0  # standard errors of the interval of a watch that is quiet
 DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
@@ -40,6 +41,7 @@ def verdict(pulse: Pulse) -> str:
         found = found if stands or found else _quiet_words(pulse)
     if "recall" in stands:
         found = f"{found} {_recall_words(pulse, stands['recall'])}".strip()
+    found = f"{found} {_labelling_words(pulse)}".strip()
     if any(alarm.has_fallen for alarm in pulse.alarms):
         found += " The evidence has fallen below its bar since; an alarm stands until it is accepted."
     return f"{found} {_segment_words(pulse)}".strip()
@@ -66,14 +68,14 @@ def _stands(told: Sequence[Alarm | Change]) -> str:
 
 def segment_table(pulse: Pulse) -> WindowTable:
     """One row per segment, those in alarm first, then by evidence."""
-    columns = ["segment", "windows", "stands", "log10 evidence", "last d", "share", "trust"]
+    columns = ["segment", "windows", "changed", "evidence (log10)", "last change (d)", "share", "usable"]
     rows: list[tuple[str, list[str]]] = []
     for name in pulse.by_evidence:
         one = pulse.segments[name]
         windows = list(one.windows.values())
         sure = (f"{line} {each.evidence[-1]:.1f}" for line, each in one.lines.items() if np.isfinite(each.evidence[-1]))
         last = windows[-1] if windows else None
-        numbers = [""] * 3 if last is None else [_cell(last.shift, "+"), _cell(last.prior), last.trust]
+        numbers = [""] * 3 if last is None else [_cell(last.shift, "+"), _cell(last.prior), USABLE[last.trust]]
         rows.append(
             (one.status, [name, f"{len(windows)}", _stands((*one.alarms, *one.changes)), ", ".join(sure), *numbers])
         )
@@ -96,6 +98,32 @@ def _segments(pulse: Pulse) -> list[str]:
     return found
 
 
+def band_rows(pulse: Pulse) -> list[list[str]]:
+    """Which scores moved since a change: a band, its share of rows before and since, and what the share explains."""
+    found = []
+    for band in pulse.score_bands:
+        low, high = band.low, band.high
+        if low is None or high is None:
+            name = "all" if high is low else f"below {high:.4g}" if low is None else f"{low:.4g} and more"
+        else:
+            name = f"{low:.4g} to {high:.4g}"
+        found.append([name, *(f"{100 * share:.1f}%" for share in (band.reference, band.since, band.explained))])
+    return found
+
+
+BANDS = ["scores", "reference", "since the change", "if only the share changed"]
+
+
+def _bands(pulse: Pulse) -> list[str]:
+    rows = band_rows(pulse)
+    if not rows:
+        return []
+    rows = [BANDS, *rows]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(BANDS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return ["", "which scores moved, as shares of rows", *lines]
+
+
 def vouching(pulse: Pulse) -> str | None:
     """A sentence for the first line where the promise cannot be vouched for; None where it can."""
     from pulens.watching.notices import UNVOUCHED
@@ -105,11 +133,11 @@ def vouching(pulse: Pulse) -> str | None:
         alpha /= 1 - FOR_SEGMENTS
     for notice in pulse.notices:
         if notice.code in UNVOUCHED:
-            return f"The promise of at most {100 * alpha:.3g}% false alarms over a life cannot be vouched for. {notice}"
+            return f"About {100 * alpha:.3g}% false alarms over the life of this watch are not guaranteed. {notice}"
     return None
 
 
-def _when(alarm: Alarm | Change, word: str = "Since") -> str:
+def _when(alarm: Alarm | Change | Labelling, word: str = "Since") -> str:
     reach = "" if alarm.since_low == alarm.since_high else f" ({alarm.since_low} to {alarm.since_high})"
     return f"{word} about {alarm.since}{reach}"
 
@@ -125,6 +153,12 @@ def _changing_words(pulse: Pulse, change: Change) -> str:
     else:
         head = f"Confirmed positives {surely} come to look different {_when(change, 'since')}."
     near = f" This is not certain yet: the evidence is {10**change.evidence:.2g}, the alarm needs {10**change.bar:.3g}."
+    if change.evidence >= change.bar:
+        near = (
+            f" The evidence, {10**change.evidence:.2g}, came with one window: the alarm needs {10**change.bar:.3g}, and "
+            "the next window must confirm it."
+        )
+        return head + near
     left = change.settled_after
     if change.line != "share":
         return head + near
@@ -174,6 +208,20 @@ def _share_words(pulse: Pulse, alarm: Alarm) -> str:
     return f"{_when(alarm)} {level}. This became certain at {alarm.certain}. {doubt}."
 
 
+def _labelling_words(pulse: Pulse) -> str:
+    """Whether the rows that get a label score differently, and which it was."""
+    changed = pulse.labelling
+    if changed is None:
+        return ""
+    head = f"{_when(changed)} the rows that get a label score differently"
+    return {
+        "labelling": f"{head}, while all rows together do not follow: how labels come about has changed (a campaign, "
+        "another reviewer), not the positives.",
+        "positives": f"{head}, and all rows together follow: the positives themselves have changed.",
+        "unclear": f"{head}; these rows cannot say whether labelling changed or the positives.",
+    }[changed.cause]
+
+
 def _recall_words(pulse: Pulse, alarm: Alarm) -> str:
     judgement, reach = pulse.life.judgement, alarm.interval
     assert judgement.monitor.flagged is not None
@@ -193,8 +241,9 @@ def _quiet_words(pulse: Pulse) -> str:
     shift = shift_of(monitor.reference, together)
     z = max(settings.z, OFTEN)  # whoever looks after every window sees "no change" left out of a narrower one by chance
     low, high = shift.value - z * shift.error, shift.value + z * shift.error
+    nothing = abs(shift.value) <= settings.z * shift.error
     count = len(judgement.windows)
-    quiet = "Nothing changed" if low <= 0 <= high else "No change is certain yet"
+    quiet = "Nothing changed" if nothing else "No change is certain yet"
     head = f"{quiet} in {count} window{'s' if count > 1 else ''}."
     if monitor.prior is None or monitor.prior.value <= 0:
         return f"{head} The shift d of all of them together is between {low:+.3f} and {high:+.3f}."
@@ -227,6 +276,11 @@ def next_steps(pulse: Pulse) -> list[str]:
             "Look at the confirmed positives that the model missed, and retrain with them.",
             "Judge windows by their own positives meanwhile (positives='window', --positives window).",
         ]
+    if pulse.changes:
+        return [
+            "Wait for the next windows, or look at 50 flagged rows of the last ones by hand: precision tells at once.",
+            "See which scores and which segments (--group-by) moved.",
+        ]
     moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
     if len(moved) > len(pulse.windows) / 2:
         return ["Labels per row changed: ask who confirms; nothing about the model follows."]
@@ -242,7 +296,7 @@ def watch_text(pulse: Pulse) -> str:
     doubt = vouching(pulse)
     lines = [verdict(pulse) if doubt is None else f"{verdict(pulse)} {doubt}", ""]
     lines += [_about(pulse), "", *_table(list(pulse.windows.values())[-SHOWN:], len(pulse.windows))]
-    lines += _segments(pulse)
+    lines += [*_segments(pulse), *_bands(pulse)]
     told = [notice for notice in pulse.notices if doubt is None or str(notice) not in doubt]
     if told:
         lines += ["", *(f"{Severity(one.severity).name.lower()}: {one}" for one in told[:SHOWN])]
@@ -276,12 +330,12 @@ class WindowTable(NamedTuple):
 
 def table_of(windows: list[WatchedWindow]) -> WindowTable:
     """One row per window, without columns that are empty."""
-    columns = ["window", "rows", "d", "share", "precision", "recall", "f1", "fit p", "trust"]
+    columns = ["window", "rows", "change (d)", "share", "precision", "recall", "F1", "score shape p", "usable"]
     rows = []
     for one in windows:
         numbers = (one.prior, one.precision, one.recall, one.f1)
         fit = "" if one.fit_p is None else f"{one.fit_p:.2g}"
-        rows.append([one.name, f"{one.rows:,.0f}", _cell(one.shift, "+"), *map(_cell, numbers), fit, one.trust])
+        rows.append([one.name, f"{one.rows:,.0f}", _cell(one.shift, "+"), *map(_cell, numbers), fit, USABLE[one.trust]])
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows) or place < 3]
     told: list[tuple[str, list[str]]] = [
         (one.trust, [row[place] for place in kept]) for one, row in zip(windows, rows, strict=True)

@@ -16,7 +16,9 @@ from pulens.estimate import Interval
 from pulens.keywords import typed
 from pulens.notice import Notice, worst_first
 from pulens.types import Floats
+from pulens.watching.bands import ScoreBand, score_bands
 from pulens.watching.judging import Judgement
+from pulens.watching.labelling import Labelling, labelling_of
 from pulens.watching.numbers import WatchedWindow, watched_windows
 from pulens.watching.rates import recall_among
 
@@ -145,6 +147,22 @@ class WatchLife:
         )
 
     @cached_property
+    def labelling(self) -> Labelling | None:
+        """Whether labelled rows of the windows score differently, and why; None where they do not."""
+        return None if self.judgement.is_later_life else labelling_of(self.judgement)
+
+    @cached_property
+    def score_bands(self) -> tuple[ScoreBand, ...]:
+        """Where the scores of the windows since a change of the share or the fit differ; empty while all is quiet."""
+        runs = self.judgement.runs
+        began = [runs[line].began for line in ("share", "fit") if line in runs and self._is_told(line)]
+        return score_bands(self.judgement, min(each[0] for each in began if each is not None)) if began else ()
+
+    def _is_told(self, line: str) -> bool:
+        told = [alarm.line for alarm in self.alarms] + [change.line for change in self.changes]
+        return line in told
+
+    @cached_property
     def lines(self) -> Mapping[str, TimeLine]:
         names = tuple(window.name for window in self.judgement.windows)
         return {
@@ -215,6 +233,16 @@ class Pulse:
     def changes(self) -> tuple[Change, ...]:
         """What is changing and not yet certain; empty when all is quiet."""
         return self.life.changes
+
+    @property
+    def labelling(self) -> Labelling | None:
+        """Whether labelled rows of the windows score differently, and whether labelling changed or the positives."""
+        return self.life.labelling
+
+    @property
+    def score_bands(self) -> tuple[ScoreBand, ...]:
+        """Which scores moved since a change; empty while all is quiet."""
+        return self.life.score_bands
 
     @property
     def windows(self) -> Mapping[str, WatchedWindow]:
@@ -337,6 +365,8 @@ class Pulse:
             },
             "alarms": [alarm.to_dict() for alarm in self.alarms],
             "changes": [change.to_dict() for change in self.changes],
+            "score_bands": [band.to_dict() for band in self.score_bands],
+            "labelling": None if self.labelling is None else self.labelling.to_dict(),
             "windows": [window.to_dict() for window in self.windows.values()],
             "lines": {name: line.to_dict() for name, line in self.lines.items()},
             "accepted": [{"from": life.accepted_from, "because": life.because} for life in self.lives[:-1]],

@@ -11,14 +11,14 @@ from scipy.special import betaln, logsumexp
 from pulens.types import Floats, Places
 from pulens.watching.noise import NoiseLevels
 
-LIFE = 25.0  # half of the budget is spent in so many windows, and some is always left
+LIFE = 50.0  # half of the budget is spent in so many windows, and some is always left
 SPREAD = 4.0  # how large a change is expected to be: variance of the level, in variances of a typical window
 
 
 def start_weights(windows: int, life: float = LIFE) -> Floats:
     """How much of the budget each possible start has: life/((j-1+life)(j+life)), which sums to t/(t+life).
 
-    >>> float(round(start_weights(50, 50).sum(), 12))
+    >>> float(round(start_weights(50).sum(), 12))
     0.5
     """
     j = np.arange(1, windows + 1)
