@@ -81,7 +81,7 @@ class Runs:
 
 def is_table_1(row: Mapping[str, Any]) -> bool:
     """Whether a run is of Table 1's condition: labels at random, one positive in ten."""
-    return (row["mechanism_alias"] or row["mechanism"]) == "S1" and abs(row["label_frequency"] - 0.1) < 1e-9
+    return bool((row["mechanism_alias"] or row["mechanism"]) == "S1" and abs(row["label_frequency"] - 0.1) < 1e-9)
 
 
 def _support(row: Mapping[str, Any]) -> str:
