@@ -22,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pulens.benchmark.vocabulary import base_name
 from pulens.learners.advice.archived import TABLE, archived, read_table
 from pulens.learners.advice.expected import expected_losses, mean_and_interval
 
@@ -162,6 +163,9 @@ def from_summary(place, left_out):
                 continue
             if row["needs_support"] == "1":
                 left_out[learner] = "it is told true labels of a few rows, which PU data do not have"
+                continue
+            if base_name(learner) != learner:
+                left_out[learner] = "advice is about learners with their defaults"
                 continue
             since, why = MENDED.get(learner, ("", ""))
             if row["finished"] < since:

@@ -195,7 +195,7 @@ def rates_command(archive: Path, out: str, source: str | None) -> None:
 @click.argument("dataset", type=click.Choice(["newsgroups20", "imdb"]))
 @click.option(
     "--texts",
-    type=click.Path(exists=True, path_type=Path),
+    type=click.Path(path_type=Path),
     help="The texts, where you have them: the makers' archive or its folder (imdb), a Parquet file with the columns "
     "text, label and split (newsgroups20). Default: fetched.",
 )
@@ -212,6 +212,8 @@ def vectors_command(dataset: str, texts: Path | None, model: str | None, out: Pa
     from pulens.benchmark.datasets._fetch import data_home
     from pulens.benchmark.datasets._vectors import MODEL, TOLERANCE, encoder, make_vectors
 
+    if texts is not None and not texts.exists():
+        raise InputError(f"--texts: there is no {str(texts)!r}.")
     vectors = find(dataset).vectors
     assert vectors is not None
     path, rows, far = make_vectors(vectors, texts, out or Path(data_home()), encoder(model or MODEL))
