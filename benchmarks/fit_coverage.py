@@ -12,7 +12,8 @@ a run that is stopped by ``--seconds`` has as many of each. No more than a third
 "plain" are intervals that take scores for given, as those of rows that no model was trained on; "fit" are what
 ``pulens.fit`` gives. ``ratio`` is the root mean square of (estimate - truth) / standard error, where the standard error
 is what makes the plain interval: 1 where there is nothing but the draw of the rows. ``needed`` is how many times as
-large it must be for 95% of the intervals to hold the truth.
+far from the value the plain ends must lie for 95% of the intervals to hold the truth: what ``pulens.fit``'s factor was
+learned from (``pulens.fitting.training_noise``), and, without one table at a time, how well that carries to others.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def stored(path):
 
 def run_all(given):
     done = {tuple(line[name] for name in KEY) for line in stored(given.out)}
-    asked = itertools.product(range(given.sets), given.learners, given.tables, given.rows)
+    asked = itertools.product(range(given.first, given.first + given.sets), given.learners, given.tables, given.rows)
     keys = [
         (name, table, rows, seed) for seed, name, table, rows in asked if rows <= QUICK or name == given.learners[0]
     ]
@@ -188,6 +189,34 @@ def summary(lines):
         yield row
 
 
+def without_a_table(lines):
+    """What every measure has on each table with the factor that all measures on the other tables need."""
+    held = {}
+    for table in dict.fromkeys(line["table"] for line in lines):
+        inside, outside = ([line for line in lines if (line["table"] == table) == own] for own in (True, False))
+        needs = [needed(one, "kept") for line in outside for _, one in measured(line)]
+        factor = float(np.quantile(needs, 0.95))
+        held[table] = factor, [(name, needed(one, "kept") <= factor) for line in inside for name, one in measured(line)]
+    return held
+
+
+def measured(line):
+    return [(name, one) for name, one in line.items() if isinstance(one, dict) and np.isfinite(one["kept"])]
+
+
+def show_without_a_table(lines):
+    held = without_a_table(lines)
+    if len(held) < 2:
+        return
+    factors = [factor for factor, _ in held.values()]
+    print(f"\nfactors that the other tables need: {min(factors):.2f} to {max(factors):.2f}; coverage with them")
+    for table, (factor, found) in held.items():
+        print(f"{table:<24}{factor:.2f} {100 * np.mean([hit for _, hit in found]):5.1f}")
+    for measure in dict.fromkeys(name for _, found in held.values() for name, _ in found):
+        hits = [hit for _, found in held.values() for name, hit in found if name == measure]
+        print(f"{measure:<28} {100 * np.mean(hits):5.1f}")
+
+
 def show(lines):
     def print_rows(title, part):
         print(f"\n{title}: {len(part)} sets, {np.mean([line['seconds'] for line in part]):.1f} s each")
@@ -203,6 +232,7 @@ def show(lines):
     for name in dict.fromkeys(line["learner"] for line in lines):
         own = [line for line in lines if line["learner"] == name]
         print_rows(f"{name}, all", own)
+        show_without_a_table(own)
         for rows in sorted({line["rows"] for line in own}):
             print_rows(f"{name}, {rows} rows", [line for line in own if line["rows"] == rows])
         for table in dict.fromkeys(line["table"] for line in own):
@@ -216,6 +246,7 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=60, help="start nothing more after so many seconds")
     parser.add_argument("--sets", type=int, default=1000, help="of each table and size, at most")
+    parser.add_argument("--first", type=int, default=0, help="seed of the first set: others are other rows")
     parser.add_argument("--learners", nargs="+", default=["boosted_pu", "weighted_elkan_noto"])
     parser.add_argument("--tables", nargs="+", default=TABLES)
     parser.add_argument("--rows", nargs="+", type=int, default=SIZES)

@@ -15,11 +15,11 @@ from sklearn.base import clone
 from pulens.doors.evaluate import evaluate
 from pulens.errors import AssumptionError, InputError, listed
 from pulens.evidence import Question
+from pulens.fitting import training_noise
 from pulens.fitting.answer import JudgedModel
 from pulens.fitting.folds import Progress, deal_folds, fit_one, unseen_scores
 from pulens.fitting.leaks import leak_notices
 from pulens.fitting.priors import training_prior
-from pulens.fitting.training_noise import training_factor, training_notice
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding, array_row, file_row, find_column
 from pulens.inputs.tables.formats import format_of
@@ -128,9 +128,8 @@ def fit(
     together: dict[str, Any] = {} if groups is None else {"cluster": groups}
     evaluation = evaluate(rows.labels.astype(int), scores, threshold=threshold, **asked, **together)
     if evaluation.resampling is not None:
-        factor = training_factor(int(labelled.sum()))
-        evaluation = replace(evaluation, resampling=replace(evaluation.resampling, factor=factor))
-        notices.append(training_notice(factor))
+        evaluation = replace(evaluation, resampling=replace(evaluation.resampling, factor=training_noise.FACTOR))
+        notices.append(training_noise.NOTICE)
     evaluation = replace(evaluation, beside=worst_first(notices))
     return JudgedModel(fitted, evaluation, scores, fold, rows.labels, worst_first(notices), left_out)
 
