@@ -843,7 +843,7 @@ class _Estimates(Mapping[str, Estimate]):
         self,
         evidence: Evidence,
         threshold: float,
-        doubts: Doubts | CellDoubts | None = None,
+        doubts: Doubts | CellDoubts | SelectionInference | None = None,
         contradiction: Contradiction | None = None,
         within: CellEvidence | None = None,
     ) -> None:
@@ -871,7 +871,9 @@ class _Estimates(Mapping[str, Estimate]):
         return FrozenMapping, (dict(self),)
 
 
-def _shown(found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | None) -> Estimate:
+def _shown(
+    found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | SelectionInference | None
+) -> Estimate:
     """The estimate as it is told: with what cells say of it, and without a value that the class prior leaves open."""
     if within is not None:
         from pulens.cells import within_cells

@@ -173,7 +173,7 @@ class SelectionInference:
                 held = self._random.buckets.above(np.array([threshold, -np.inf]))
                 chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, lambda drawn: drawn)
                 normal = np.concatenate([chunk.normal for chunk in chunks])
-                rates = tuple(np.concatenate([chunk[kind][:, 0] for chunk in chunks]) for kind in range(3))
+                rates = tuple(np.concatenate([_first(chunk, kind) for chunk in chunks]) for kind in range(3))
                 totals = tuple(np.concatenate([chunk.totals[kind] for chunk in chunks]) for kind in range(3))
             priors = np.broadcast_to(self._random.draws.priors(share, normal, totals), normal.shape)
             self._tables[key] = self._recovered(rates, totals, priors, self._tilts(share, priors))
@@ -231,6 +231,12 @@ class SelectionInference:
             if doubt is not None:
                 found.append(_spread(at, doubt.sample))
         return np.concatenate(found) if found else np.array([])
+
+
+def _first(chunk: Redrawn, kind: int) -> Floats:
+    """Rates of one kind of row at the first threshold."""
+    found: Floats = (chunk.labelled, chunk.unlabelled, chunk.negative)[kind]
+    return found[:, 0]
 
 
 def _spread(value: float, interval: Interval) -> Floats:

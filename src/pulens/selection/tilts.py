@@ -65,7 +65,7 @@ class TiltDistribution:
         error = np.sqrt(prior**2 * of_recall + of_list)
         above = ((prior * recall - listed) / error).max(axis=1)
         below = ((prior * (1 - recall) - (1 - listed)) / error).max(axis=1)
-        return np.maximum(np.maximum(above, below), 0.0)
+        return np.asarray(np.maximum(np.maximum(above, below), 0.0))
 
     def quantiles(self, share: float, levels: Floats) -> Floats:
         """Tilts at these levels of their distribution, at a share of positives among the unlabelled rows."""
@@ -75,7 +75,7 @@ class TiltDistribution:
             density = np.exp(weight - weight.max())
             known = np.cumsum(density) - density / 2
             known = self._known[share] = known / density.sum()
-        return np.interp(levels, known, GRID)
+        return np.asarray(np.interp(levels, known, GRID))
 
     @cached_property
     def _known(self) -> dict[float, Floats]:
