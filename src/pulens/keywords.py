@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
@@ -128,6 +128,7 @@ _TEXTS = ("str", "bool", "AnyPath")
 _OWN_WORDS = ("confidence", "label_noise", "seed", "threshold")  # each is checked in one place, in its own words
 
 
+@cache
 def _annotated(door: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
     """What each parameter must be, where its annotation is a single kind, and whether None is one too."""
     found: dict[str, tuple[Any, bool]] = {}

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
+from pulens.keywords import check_kinds
 from pulens.notice import Notice
 from pulens.priors._estimator import Trace
 from pulens.priors.distribution import PriorDistribution
+from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import Scenario
 
 
@@ -25,6 +27,8 @@ def population_prior(unlabelled: float, totals: Totals, scenario: Scenario, labe
     """
     if scenario is Scenario.CASE_CONTROL:
         return unlabelled
+    check_kinds(population_prior, {"totals": totals})
+    label_noise = check_label_noise(label_noise)
     return ((1 - label_noise) * totals.labelled + unlabelled * totals.unlabelled) / totals.rows
 
 
@@ -36,6 +40,8 @@ def unlabelled_prior(population: float, totals: Totals, scenario: Scenario, labe
     """
     if scenario is Scenario.CASE_CONTROL:
         return population
+    check_kinds(unlabelled_prior, {"totals": totals})
+    label_noise = check_label_noise(label_noise)
     known = (1 - label_noise) * totals.labelled / totals.rows
     if totals.unlabelled == 0:
         return 0.0
