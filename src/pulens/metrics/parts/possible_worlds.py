@@ -70,9 +70,9 @@ def check_multiple(worlds: object) -> float:
     number = real(worlds)
     if not 1 <= number <= MOST_WORLDS:
         raise PulensError(
-            f"worlds must be a number from 1 to {MOST_WORLDS:,}, got {shown(worlds)}. Where random labels are "
-            "impossible, ranges hold all worlds with up to so many times the least possible preference in labelling; "
-            "the default is 3."
+            f"worlds must be a number of at least 1, got {shown(worlds)}; the largest is {MOST_WORLDS:,}. Where random "
+            "labels are impossible, ranges hold all worlds with up to so many times the least possible preference in "
+            "labelling; the default is 3."
         )
     return number
 
