@@ -24,7 +24,7 @@ def enrichment_factor(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -
     """
     ranked = RankedList.of(tally, assumptions)
     rows = rows_of(k, ranked.rows, "enrichment_factor")
-    return ranked.of_positives(ranked.membership(rows)) * ranked.rows / rows
+    return ranked.recall_among(rows) * ranked.rows / rows
 
 
 def _binning_error(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:

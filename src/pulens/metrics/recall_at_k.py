@@ -23,7 +23,7 @@ def recall_at_k(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> floa
     0.666667
     """
     ranked = RankedList.of(tally, assumptions)
-    return ranked.of_positives(ranked.membership(rows_of(k, ranked.rows, "recall_at_k")))
+    return ranked.recall_among(rows_of(k, ranked.rows, "recall_at_k"))
 
 
 def _binning_error(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:

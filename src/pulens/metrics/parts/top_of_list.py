@@ -103,6 +103,12 @@ class RankedList:
         found = fitting_together(raw - known, places - known - none, spread)
         return float(found[-2] + known[-2])
 
+    def recall_among(self, k: float) -> float:
+        """The share of the list's positives that :meth:`positives_among` the first k rows are."""
+        if not self.positives > 0:
+            return self.of_positives(self.membership(k))
+        return self.positives_among(k) / self.positives
+
     def places_with(self, k: float) -> list[float]:
         """Places of the list whose counts must fit together with that of the first k: none, round numbers, k, all."""
         return [0.0, *(step for step in round_places(self.rows) if step != k), float(k), self.rows]

@@ -18,9 +18,10 @@ const topOfList = (() => {
 
   // weights: {of, member, discount?, places, totals, proves} of one place and scenario; map: the recovery at a class prior
   function evaluate(weights, k, map) {
-    const recall = mean(map.hits, weights.member);
+    const positives = positivesAmong(weights.places, weights.totals, map, weights.proves);
+    const recall = map.positive > 0 ? positives / map.positive : mean(map.hits, weights.member);
     const found = {
-      precision_at_k: clip(positivesAmong(weights.places, weights.totals, map, weights.proves) / k),
+      precision_at_k: clip(positives / k),
       recall_at_k: clip(recall),
       enrichment_factor: Math.max((recall * weights.of) / k, 0),
     };

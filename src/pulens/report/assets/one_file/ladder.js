@@ -86,7 +86,9 @@ const ladder = (() => {
       ...facts,
       compute(found, share) {
         const map = evidence.mapOf(found, share);
-        if (facts.name === "precision_at_k") return recovery.positivesAmong(places, totals, map, proves) / k;
+        const positives = recovery.positivesAmong(places, totals, map, proves);
+        if (facts.name === "precision_at_k") return positives / k;
+        if (map.positive > 0) return positives / map.positive;
         return KINDS.reduce((sum, kind, j) => {
           const total = found.tally.totals[kind];
           return map.hits[j] && total ? sum + (map.hits[j] * among(list, kind, k)) / total : sum;
