@@ -30,14 +30,14 @@ from campaign import ROOM, Result, alone, campaign, end, told_and_written
 
 LAW = "law"
 SHARE_OF_LAW = 8  # of about a hundred calls
+COMPARED = 0.3  # of the answers about faithful containers, with those about plain arrays
 
 
 def one_python_call(number: int, folder: Path, kinds: Sequence[str] = (), *, seed: int = 0) -> Result:
     """Make a call and look at how it ended, in this process."""
     from in_process import TooLong, time_limit
-    from python_calls.methods import LONGEST
 
-    from pulens.errors import PulensError
+    from pulens.errors import LONGEST_TEXT, PulensError
 
     folder.mkdir(parents=True)
     before = Path.cwd()
@@ -53,7 +53,7 @@ def one_python_call(number: int, folder: Path, kinds: Sequence[str] = (), *, see
         ended, detail = "hang", " ".join(words)
     except PulensError as error:
         said = str(error)
-        ended = "refused" if 0 < len(said) <= LONGEST else "wrong"
+        ended = "refused" if 0 < len(said) <= LONGEST_TEXT else "wrong"
         if ended == "wrong":
             detail = f"{' '.join(words)}\na message of {len(said)} characters: {said[:200]}"
     except AssertionError as error:
@@ -89,7 +89,7 @@ def _make(chance: random.Random, folder: Path, kinds: Sequence[str], words: list
     words[1] = call.words
     answer = call()
     _look_at(answer)
-    if call.twin is not None and chance.random() < 0.3:
+    if call.twin is not None and chance.random() < COMPARED:
         _compare(answer, call.twin())
     if call.follow:
         ask(chance, answer, call.follow, words)

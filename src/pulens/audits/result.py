@@ -27,6 +27,7 @@ from pulens.inputs.arrays import plain_values
 from pulens.keywords import typed
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
+from pulens.scalars import real
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
@@ -248,7 +249,7 @@ class AuditResult:
 
 
 def _plain(number: float | None) -> float | None:
-    return None if number is None or not math.isfinite(number) else float(number)
+    return real(number) if math.isfinite(real(number)) else None
 
 
 def _one_a_stratum(name: str, values: Any) -> Any:
@@ -293,6 +294,8 @@ def from_counts(
         flagged=flagged,
         scenario=scenario,  # type: ignore[arg-type]  # the word is checked there
     )
+    if threshold is not None and math.isnan(real(threshold)):
+        raise InputError(f"threshold must be a number, got {shown(threshold)}.")
     return AuditResult(
         counts=counts, threshold=threshold, confidence=confidence, interval=interval, anytime=anytime, seed=seed
     )

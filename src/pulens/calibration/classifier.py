@@ -175,11 +175,11 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 def _check_labels(y: Any) -> Any:
     if y is None:
         raise InputError("requires y to be passed, but the target y is None: labels 1 (labelled positive), 0, -1.")
-    labels = plain_array(y)
-    if labels.ndim != 1 and labels.size:
-        labels = column_or_1d(labels, warn=True) if labels.ndim == 2 and labels.shape[1] == 1 else labels
-    if labels.ndim != 1:
-        raise InputError(f"y should be a 1d array of labels, got an array of shape {labels.shape} instead.")
+    plain = plain_array(y)
+    try:
+        labels = column_or_1d(plain, warn=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
     if labels.dtype.kind == "b":
         labels = labels.astype(int)
     allowed = np.isin(labels, (LABELLED, UNLABELLED, NEGATIVE))

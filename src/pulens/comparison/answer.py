@@ -25,6 +25,7 @@ from pulens.keywords import typed
 from pulens.metrics import among
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
+from pulens.scalars import is_among
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -145,9 +146,9 @@ class Comparison:
     def difference(self, first: str, second: str, metric: str | None = None) -> Difference:
         """One pair, in the order asked for."""
         for pair in self.differences[self._named(metric)]:
-            if {pair.first, pair.second} == {first, second}:
+            if is_among((first, second), ((pair.first, pair.second), (pair.second, pair.first))):
                 return pair if pair.first == first else _turned(pair)
-        unknown = first if first not in self.models else second
+        unknown = second if is_among(first, self.models) else first
         raise UnknownNameError(
             f"there is no pair of {shown(first)} and {shown(second)}; the models are {listed(self.models)}."
             f"{nearest(unknown, self.models)}"

@@ -202,7 +202,7 @@ class Bounds:
         order. ``envelope`` sorts them and takes the highest true positive rate so far, ``sorted`` only sorts
         them, ``rank`` leaves them as they come.
         """
-        if area not in ("envelope", "sorted", "rank"):
+        if not is_among(area, ("envelope", "sorted", "rank")):
             raise PulensError(f"area must be 'envelope', 'sorted' or 'rank', got {area!r}.")
         if self._by_cells and area == "envelope":
             return self._interval(*self._cells.roc_areas())

@@ -21,7 +21,7 @@ from pulens.doors.combinations import refuse_together
 from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
-from pulens.errors import AssumptionError, PulensError
+from pulens.errors import AssumptionError, PulensError, shown
 from pulens.estimate import Curve, Estimate, Interval, columns_of
 from pulens.evidence import Evidence, Question
 from pulens.frozen import FrozenMapping
@@ -463,11 +463,11 @@ class Evaluation:
     def _queries(self, per: str) -> Queries:
         if self.queries is None:
             raise PulensError(
-                f"per={per!r}: rows were counted without their queries. Say it where they are read: "
-                f"pulens.evaluate(..., per={per!r}), or pulens evaluate --top ... --per {per}."
+                f"per={shown(per)}: rows were counted without their queries. Say it where they are read: "
+                f"pulens.evaluate(..., per={shown(per)}), or pulens evaluate --top ... --per COLUMN."
             )
         if per != self.queries.column:
-            raise PulensError(f"per={per!r}: queries were told apart by {self.queries.column!r}.")
+            raise PulensError(f"per={shown(per)}: queries were told apart by {self.queries.column!r}.")
         return self.queries
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pulens
-from pulens.errors import PulensError
+from pulens.errors import LONGEST_TEXT, PulensError
 from python_calls.functions import told
 from python_calls.values import for_option
 
@@ -21,7 +21,6 @@ TRUSTING = {
     "enlarged", "population", "plausible", "allocated",
     "chances", "sibling_share", "are_ranges", "counts", "bucket_counts",
 }  # fmt: skip
-LONGEST = 1000  # characters of a message
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
 
 
@@ -58,7 +57,7 @@ def ask(chance: random.Random, answer: Any, times: int, words: list[str]) -> Non
             elif callable(found):
                 continue
         except PulensError as error:
-            if not 0 < len(str(error)) <= LONGEST:
+            if not 0 < len(str(error)) <= LONGEST_TEXT:
                 raise
             continue
         if _is_answer(found) and chance.random() < 0.5:
