@@ -341,6 +341,20 @@ def test_rates_that_a_doubtful_class_prior_explains_are_a_note_and_leave_ordinar
     assert found.estimates["precision"].basis == "random labelling"
 
 
+def test_in_one_sample_a_chance_number_of_labels_is_no_contradiction_of_a_known_class_prior():
+    """Few positives are hidden, and the class prior of the population tells their number only up to chance."""
+    rng = np.random.default_rng(0)
+    fired = 0
+    for _ in range(200):
+        positive = rng.random(1650) < 0.1
+        labels = (positive & (rng.random(1650) < 0.9)).astype(int)
+        scores = rng.normal(6.0 * positive)
+        if labels.mean() < 0.1:
+            evidence = pulens.evidence.gather(labels, scores, class_prior=0.1, scenario="single-set")
+            fired += find_contradiction(evidence) is not None
+    assert fired <= 1  # with the share among the unlabelled rows taken for exact: 4
+
+
 def test_a_range_contradicts_only_where_its_lower_end_does():
     labels, scores, _ = biased()
     for reach, expected in (((0.02, 0.2), False), ((0.19, 0.2), True)):

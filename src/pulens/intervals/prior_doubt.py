@@ -126,14 +126,18 @@ class PriorDoubt:
         low, high = self.drawn(np.array([-reach, reach]))
         return float(low), float(high)
 
-    def lowest_first(self) -> list[float]:
-        """Even quantiles of the share; of a range its lower end, of which nothing else can be said to be likely."""
-        if self.treatment == "exact":
-            return [self.evidence.class_prior.unlabelled]
-        if self.treatment == "range":
-            return self.over(1)
-        found: list[float] = self.possible(self.drawn(_even_normals())).tolist()
-        return found
+    def lowest_first(self, spread: float = 0.0) -> list[float]:
+        """Even quantiles of the share; of a range its lower end, of which nothing else can be said to be likely.
+
+        ``spread`` is the standard error of a share that follows from the class prior of the population.
+        """
+        if self.treatment == "drawn":
+            return self._listed(self.drawn(_even_normals()))
+        share = self.evidence.class_prior.unlabelled if self.treatment == "exact" else self.over(1)[0]
+        return self._listed(share + spread * _even_normals()) if spread else [share]
+
+    def _listed(self, shares: Any) -> list[float]:
+        return [float(share) for share in self.possible(shares)]
 
     def nodes(self) -> tuple[Floats, Floats]:
         """Shares from end to end of the distribution, in rising order, and the even quantiles they stand for."""

@@ -50,11 +50,13 @@ def positives_that_fit(
     *,
     together: bool,
     slack: float = SLACK,
+    share_error: float = 0.0,
 ) -> tuple[Floats, Floats]:
     r"""Fewest and most positives, as shares, that the rows at or above each cut leave room for.
 
     With p and q the shares of labelled and unlabelled rows, of the hidden positives at most :math:`q/\alpha` and at
-    least :math:`1 - (1-q)/\alpha` stand there, moved outwards by ``slack`` standard errors of q and of p. With the
+    least :math:`1 - (1-q)/\alpha` stand there, moved outwards by ``slack`` standard errors of q and of p (and of
+    :math:`\alpha`, where it has one: at most as many hidden positives as there are stand anywhere). With the
     labelled rows in the same sample (``together``) they are positives too, of :math:`n_L + \alpha n_U` in all.
 
     >>> low, high = positives_that_fit(
@@ -70,7 +72,7 @@ def positives_that_fit(
             for rate, total in ((labelled, totals.labelled), (unlabelled, totals.unlabelled))
         )
     )
-    moved = slack * (spread_unlabelled / unlabelled_prior + spread_labelled)
+    moved = slack * ((spread_unlabelled + share_error) / unlabelled_prior + spread_labelled)
     low = np.maximum(0.0, 1 - (1 - unlabelled) / unlabelled_prior - moved)
     high = np.minimum(1.0, unlabelled / unlabelled_prior + moved)
     low[-1] = high[-1] = 1.0  # below the last cut there is nothing: rounding must not forbid every world

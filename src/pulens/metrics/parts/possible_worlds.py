@@ -106,11 +106,25 @@ def impossible_rates_of(evidence: Evidence) -> ImpossibleRates:
         return found
     # all of its doubt: also what redraws of a segment's rows would bring along
     doubt = PriorDoubt(replace(evidence, class_prior=replace(evidence.class_prior, implied=None)))
-    shares = doubt.lowest_first()
-    if doubt.treatment == "exact":
+    spread = _error_of_share(evidence)
+    if doubt.treatment == "exact" and not spread:
         return found
+    shares = doubt.lowest_first(spread)
     tried = [evidence.assumptions_at(share) for share in shares]
     return replace(found, prior_explains=prior_explains(evidence.tally, tried, inflation=times))
+
+
+def _error_of_share(evidence: Evidence) -> float:
+    r"""How far chance moves the share among the unlabelled rows that follows from the class prior of the population.
+
+    In one sample :math:`\alpha = (\pi n - n_L)/n_U`, and how many rows are labelled is chance.
+    """
+    totals = evidence.tally.totals
+    if evidence.recovery_scenario is not Scenario.SINGLE_SET or evidence.prior_held != "population":
+        return 0.0
+    labelled = totals.labelled / totals.rows
+    rest = 1 - evidence.class_prior.unlabelled
+    return rest * math.sqrt(totals.rows * labelled * (1 - labelled)) / totals.unlabelled
 
 
 def _inflation(evidence: Evidence, found: ImpossibleRates) -> float:
@@ -344,7 +358,10 @@ class WorldsAt:
         """Fewest and most positives at or above the cuts at which these shares of rows stand."""
         totals, prior = self.evidence.tally.totals, self.evidence.class_prior.unlabelled
         together = self.evidence.recovery_scenario is Scenario.SINGLE_SET
-        return positives_that_fit(labelled, unlabelled, totals, prior, together=together, slack=slack)
+        error = _error_of_share(self.evidence)
+        return positives_that_fit(
+            labelled, unlabelled, totals, prior, together=together, slack=slack, share_error=error
+        )
 
     def _share_unlabelled(self, threshold: float) -> Floats:
         tally = self.evidence.tally

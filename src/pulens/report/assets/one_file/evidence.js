@@ -279,10 +279,10 @@ const evidence = (() => {
 
   // Whether the doubt about the class prior explains rates that its value and the rows' chance do not: the mean chance
   // over even quantiles of the share, of a range that at its lower end.
-  function priorExplains({ tally, prior, recoveryScenario }) {
-    if (isExact(prior)) return false;
-    const reach = prior.unlabelledInterval;
-    const shares = reach.confidence === null ? [reach.low] : evenQuantiles(prior);
+  function priorExplains({ tally, prior, recoveryScenario, held }) {
+    const spread = recoveryScenario === "single-set" && held === "population" ? errorOfShare(tally, prior.unlabelled) : 0;
+    if (isExact(prior) && !spread) return false;
+    const shares = lowestFirst(prior, spread);
     const coarse = tallies.compress(tally, 4096);
     const allowed = FALSE_ALARMS * shares.length;
     let found = 0;
@@ -296,13 +296,27 @@ const evidence = (() => {
     return false;
   }
 
+  // In one sample the share among the unlabelled rows follows from the class prior and the number of labelled rows.
+  function errorOfShare({ totals, rows }, share) {
+    const labelled = totals.labelled / rows;
+    return ((1 - share) * Math.sqrt(rows * labelled * (1 - labelled))) / totals.unlabelled;
+  }
+
+  function lowestFirst(prior, spread) {
+    const reach = prior.unlabelledInterval;
+    if (!isExact(prior) && reach.confidence !== null) return evenQuantiles(prior);
+    const share = isExact(prior) ? prior.unlabelled : reach.low;
+    return spread ? evenNormals().map((normal) => share + spread * normal) : [share];
+  }
+
+  const evenNormals = () => Array.from({ length: 201 }, (_, i) => numbers.normalQuantile((i + 0.5) / 201));
+
   function evenQuantiles({ quantiles, unlabelled, unlabelledInterval: reach }) {
     if (quantiles) return quantiles[1].slice(1, -1);
     const ninetyFive = numbers.normalQuantile((1 + reach.confidence) / 2);
-    return Array.from({ length: 201 }, (_, i) => {
-      const normal = numbers.normalQuantile((i + 0.5) / 201);
-      return unlabelled + ((normal < 0 ? unlabelled - reach.low : reach.high - unlabelled) / ninetyFive) * normal;
-    });
+    return evenNormals().map(
+      (normal) => unlabelled + ((normal < 0 ? unlabelled - reach.low : reach.high - unlabelled) / ninetyFive) * normal,
+    );
   }
 
   // What the page says instead of numbers that random labels cannot have given.
