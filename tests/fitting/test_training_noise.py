@@ -73,7 +73,7 @@ def test_every_interval_is_as_much_wider_as_is_told(answer, metric):
     assert 1 < (wide.high - wide.low) / (narrow.high - narrow.low) < 1.01 * FACTOR
     assert wide.low <= narrow.low < narrow.high <= wide.high
     assert wide.confidence == 0.95
-    assert wide.method.endswith(f", {FACTOR:g} times as wide")
+    assert wide.method.endswith(f", errors of the rows times {FACTOR:g}")
 
 
 def test_what_intervals_are_for_is_said_wherever_they_are_shown(answer, tmp_path):

@@ -22,7 +22,7 @@ FACTOR = 1.5
 NOTICE = Notice(
     Severity.NOTE,
     "training-noise",
-    f"Intervals are for the kept model on new rows, and {FACTOR:g} times as wide as those of pulens evaluate for the "
-    "same scores: had other rows been drawn, other models would have been trained. Where they miss, the kept model is "
-    "mostly better than they say, since it learned from more rows than those that were judged.",
+    f"Intervals are for the kept model on new rows, and up to {FACTOR:g} times as wide as those of pulens evaluate for "
+    "the same scores: had other rows been drawn, other models would have been trained. Where they miss, the kept model "
+    "is mostly better than they say, since it learned from more rows than those that were judged.",
 )

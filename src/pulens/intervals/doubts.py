@@ -74,7 +74,7 @@ class Doubts(Workshop):
         low, high = construction.ends(own, tail)
         if math.isnan(low) or math.isnan(high):
             return None
-        wider = "" if self.resampling.factor == 1 else f", {self.resampling.factor:.3g} times as wide"
+        wider = "" if self.resampling.factor == 1 else f", errors of the rows times {self.resampling.factor:.3g}"
         sample = Interval(low, high, confidence, f"{construction.method}{wider}")
         doubt = self.draws.doubt
         if not depends_on_class_prior(metric, self.evidence.label_noise):
