@@ -155,8 +155,8 @@ def _changing_words(pulse: Pulse, change: Change) -> str:
     near = f" This is not certain yet: the evidence is {10**change.evidence:.2g}, the alarm needs {10**change.bar:.3g}."
     if change.evidence >= change.bar:
         near = (
-            f" The evidence, {10**change.evidence:.2g}, came with one window: the alarm needs {10**change.bar:.3g}, and "
-            "the next window must confirm it."
+            f" The evidence, {10**change.evidence:.2g}, came with one window: the alarm needs {10**change.bar:.3g}, "
+            "and the next window must confirm it."
         )
         return head + near
     left = change.settled_after

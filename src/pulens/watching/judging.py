@@ -20,7 +20,7 @@ from pulens.watching.shift import Shift, shift_of
 FEWEST_ROWS = 30  # of a window whose metrics are shown
 MISFIT_SINCE = 0.01  # the same of all windows since a certain change together
 MISFIT = 0.001  # the p-value of one window below which its numbers are doubtful
-NEAR = 0.05  # a line whose running total has reached this part of its bar is changing, and not yet certain
+NEAR = 0.04  # a line whose running total has reached this part of its bar is changing, and not yet certain
 FAR = 10.0  # times its bar: a total that reaches it alarms though it was not near before
 FARTHEST_AHEAD = 60  # windows that are looked ahead to see when a change would be certain
 
