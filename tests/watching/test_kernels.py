@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal
 from pulens.counts.tally import Tally
 from pulens.scenario import Scenario
 from pulens.watching.cells import MOST_CELLS, edges_of, reduce_to_cells
-from pulens.watching.evidence_lines import SPREAD, Evidence, Starts, recall_starts, start_weights
+from pulens.watching.evidence_lines import SPREAD, RunningEvidence, Starts, recall_starts, start_weights
 from pulens.watching.fit import features, fit_of
 from pulens.watching.noise import NoiseLevels, scatter_of
 from pulens.watching.rates import parts_of, rate_of, with_own_positives
@@ -171,7 +171,7 @@ def known(typical: float, *levels: tuple[float, float]) -> NoiseLevels:
 
 def starts_after(values, variance, reference, noise, life=50.0) -> Starts:
     """After all of these windows, the reference being one observation."""
-    found = Evidence(noise, windows=len(values), coordinates=values.shape[1], life=life)
+    found = RunningEvidence(noise, windows=len(values), coordinates=values.shape[1], life=life)
     found.add_reference(np.zeros(values.shape[1]), reference)
     for value in values:
         found.add(value, variance)
@@ -223,7 +223,7 @@ def test_the_running_total_is_that_of_whole_covariance_matrices():
     noise = known(1.0, (0.0, 0.0), (0.7, 0.5), (2.0, 0.8), (0.7, 0.0))
     reference, values = rng.normal(size=7), np.concatenate([rng.normal(size=4), 1.5 + rng.normal(size=5)])
     variances = rng.uniform(0.5, 1.5, size=16)
-    found = Evidence(noise, windows=9, coordinates=1, life=20.0)
+    found = RunningEvidence(noise, windows=9, coordinates=1, life=20.0)
     for value, variance in zip(reference, variances[:7], strict=True):
         found.add_reference(np.array([value]), variance)
     for count, (value, variance) in enumerate(zip(values, variances[7:], strict=True), 1):
@@ -235,7 +235,7 @@ def test_the_running_total_is_that_of_whole_covariance_matrices():
 def test_noise_is_learnt_from_every_window_so_far():
     rng = np.random.default_rng(18)
     noise = NoiseLevels.of("default", 1.0)
-    calm, wild = (Evidence(noise, windows=60, coordinates=1) for _ in range(2))
+    calm, wild = (RunningEvidence(noise, windows=60, coordinates=1) for _ in range(2))
     for _ in range(60):
         calm.add(rng.normal(size=1), 1.0)
         wild.add(3 * rng.normal(size=1), 1.0)
@@ -268,7 +268,7 @@ def test_running_total_is_a_likelihood_ratio_with_mean_one():
         for place in range(1, 5):
             alike[place] = 0.5 * alike[place - 1] + math.sqrt(0.75) * own * rng.normal()
         values = rng.normal(size=5) + alike
-        found = Evidence(noise, windows=windows, coordinates=1)
+        found = RunningEvidence(noise, windows=windows, coordinates=1)
         found.add_reference(values[:1], 1.0)
         for value in values[1:]:
             found.add(np.array([value]), 1.0)
@@ -340,7 +340,7 @@ def test_noise_that_shows_to_last_is_taken_to_last_as_long_as_it_does():
     for place in range(1, 400):
         days[place] = 0.8 * days[place - 1] + 0.6 * rng.normal()
     noise = NoiseLevels.of("slow", 1.0)
-    found = Evidence(noise, windows=1, coordinates=1)
+    found = RunningEvidence(noise, windows=1, coordinates=1)
     for value in days + rng.normal(size=400):
         found.add_reference(np.array([value]), 1.0)
     shares = np.exp(found.noise_weights())

@@ -3,8 +3,8 @@
 A folder holds one ``.npz`` file per source. Its ``worlds`` is a JSON list; an entry names the arrays of one data set:
 ``X`` (features), ``labelled`` and ``truth`` (0 or 1), where rows belong together ``group``, and ``scenario``. Records
 that were collected apart from a survey come as ``records``, ``sites``, ``survey`` and ``background`` instead; half of
-the records train the model. ``family`` (with ``cells``, where a source has several regions) says which data sets share a
-way of labelling: they are left out together, so that what is learned is judged on ways of labelling it has not seen.
+the records train the model. ``family`` (with ``cells``, where a source has several regions) says which data sets share
+a way of labelling: they are left out together, so that what is learned is judged on labelling it has not seen.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.errors import InputError
 from pulens.evidence import Evidence, gather
@@ -25,12 +24,11 @@ from pulens.scenario import Scenario
 from pulens.selection.distortion import tilt_of
 from pulens.selection.practice import Practice, learn
 from pulens.selection.tilts import TiltDistribution
-from pulens.types import Floats
+from pulens.types import Booleans, Floats
 
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
 FOLDS = 5
 STEEPEST = (-6.0, 14.0)  # tilts beyond say that labelled and hidden positives do not overlap: how far, no row shows
-Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +158,7 @@ def learned(problems: Sequence[WildProblem]) -> Practice:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class WildAnswer:
     """What an evaluation said of one data set, beside the truth."""
 
     family: str
@@ -179,7 +177,7 @@ class Judged:
         return self.low - 1e-9 <= self.truth <= self.high + 1e-9
 
 
-def judge(problem: WildProblem, labelling: str | Practice, **options: Any) -> list[Judged]:
+def judge(problem: WildProblem, labelling: str | Practice, **options: Any) -> list[WildAnswer]:
     """The public call on one data set: its class prior and threshold given unless ``options`` say otherwise."""
     from pulens.doors.evaluate import evaluate
 
@@ -194,24 +192,26 @@ def judge(problem: WildProblem, labelling: str | Practice, **options: Any) -> li
         low, high = (own.interval.low, own.interval.high) if own.interval is not None else (own.value, own.value)
         told = (truths[metric], own.value, low, high, answer.uncorrected[metric].value)
         found.append(
-            Judged(problem.family, problem.name, problem.model, metric, int(problem.labelled.sum()), *map(float, told))
+            WildAnswer(
+                problem.family, problem.name, problem.model, metric, int(problem.labelled.sum()), *map(float, told)
+            )
         )
     return found
 
 
-def leave_families_out(problems: Sequence[WildProblem], **options: Any) -> list[Judged]:
+def leave_families_out(problems: Sequence[WildProblem], **options: Any) -> list[WildAnswer]:
     """Each family judged with a distribution learned on the others."""
-    found: list[Judged] = []
+    found: list[WildAnswer] = []
     for family in sorted({p.family for p in problems}):
         own = learned([p for p in problems if p.family != family])
         found += [row for p in problems if p.family == family for row in judge(p, own, **options)]
     return found
 
 
-def coverage(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
+def coverage(judged: Sequence[WildAnswer]) -> dict[str, dict[str, float]]:
     """Per metric, families counting alike: how often intervals hold, how wide they are, how far values are off.
 
-    >>> rows = [Judged("a", "x", "m", "f1", 9, 0.5, 0.6, 0.4, 0.7, 0.1), Judged("b", "y", "m", "f1", 9, 0.5, 0.3, 0.2, 0.4, 0.1)]
+    >>> rows = [WildAnswer("a", "x", "m", "f1", 9, 0.5, 0.6, 0.4, 0.7, 0.1), WildAnswer("b", "y", "m", "f1", 9, 0.5, 0.3, 0.2, 0.4, 0.1)]
     >>> {name: round(value, 3) for name, value in coverage(rows)["f1"].items()}
     {'holds': 0.5, 'lowest': 0.0, 'width': 0.25, 'error': 0.15, 'uncorrected': 0.4}
     """  # noqa: E501
@@ -220,7 +220,7 @@ def coverage(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
         rows = [row for row in judged if row.metric == metric]
         families = [[row for row in rows if row.family == family] for family in dict.fromkeys(r.family for r in rows)]
 
-        def mean(of: Callable[[Judged], float], families: list[list[Judged]] = families) -> float:
+        def mean(of: Callable[[WildAnswer], float], families: list[list[WildAnswer]] = families) -> float:
             return float(np.mean([np.nanmean([of(row) for row in family]) for family in families]))
 
         found[metric] = {
@@ -233,7 +233,7 @@ def coverage(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
     return found
 
 
-def by_family(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
+def by_family(judged: Sequence[WildAnswer]) -> dict[str, dict[str, float]]:
     """How often intervals hold in each family, per metric, and of how many runs."""
     found: dict[str, dict[str, float]] = {}
     for family in dict.fromkeys(row.family for row in judged):
@@ -243,7 +243,7 @@ def by_family(judged: Sequence[Judged]) -> dict[str, dict[str, float]]:
     return found
 
 
-def facts_of(problems: Sequence[WildProblem], judged: Sequence[Judged]) -> dict[str, Any]:
+def facts_of(problems: Sequence[WildProblem], judged: Sequence[WildAnswer]) -> dict[str, Any]:
     """What ``selection/practice.json`` holds: the distribution, and the figures it comes from."""
     rounded = {name: {key: round(v, 3) for key, v in row.items()} for name, row in coverage(judged).items()}
     families = {

@@ -208,9 +208,7 @@ def vectors_command(dataset: str, texts: Path | None, model: str | None, out: Pa
     From then on the data set loads under its own name, from the cache or from the folder that PULENS_DATA_HOME or
     PULENS_MIRROR names.
     """
-    from pulens.benchmark.datasets import find
-    from pulens.benchmark.datasets._fetch import data_home
-    from pulens.benchmark.datasets._vectors import MODEL, TOLERANCE, encoder, make_vectors
+    from pulens.benchmark.datasets import MODEL, TOLERANCE, data_home, encoder, find, make_vectors
 
     if texts is not None and not texts.exists():
         raise InputError(f"--texts: there is no {str(texts)!r}.")

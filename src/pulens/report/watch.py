@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pulens.estimate import Estimate
-    from pulens.watching import Alarm, Change, Labelling, Pulse, WatchedWindow
+    from pulens.watching import Alarm, Change, LabelChange, Pulse, WatchedWindow
 
 SHOWN = 10  # windows and segments in the text; all of them are in JSON and on the page
 NAMED = 5  # segments in the verdict
@@ -137,7 +137,7 @@ def vouching(pulse: Pulse) -> str | None:
     return None
 
 
-def _when(alarm: Alarm | Change | Labelling, word: str = "Since") -> str:
+def _when(alarm: Alarm | Change | LabelChange, word: str = "Since") -> str:
     reach = "" if alarm.since_low == alarm.since_high else f" ({alarm.since_low} to {alarm.since_high})"
     return f"{word} about {alarm.since}{reach}"
 
@@ -155,8 +155,8 @@ def _changing_words(pulse: Pulse, change: Change) -> str:
     near = f" This is not certain yet: the evidence is {10**change.evidence:.2g}, the alarm needs {10**change.bar:.3g}."
     if change.evidence >= change.bar:
         near = (
-            f" The evidence, {10**change.evidence:.2g}, came with one window: the alarm needs {10**change.bar:.3g}, and "
-            "the next window must confirm it."
+            f" The evidence, {10**change.evidence:.2g}, came with one window: the alarm needs {10**change.bar:.3g}, "
+            "and the next window must confirm it."
         )
         return head + near
     left = change.settled_after

@@ -36,6 +36,7 @@ TITLES = {
 }
 
 
+FIXED = ": the reference's, taken to hold"
 RECALL = {
     True: "A constant: the recall of the reference's labelled positives, taken to hold. It follows the windows once "
     "their own labels are complete and say otherwise.",
@@ -157,7 +158,7 @@ def _tiles(pulse: Pulse, windows: list[WatchedWindow]) -> list[dict[str, Any]]:
                 "value": "withheld" if estimate.undefined_because else f"{estimate.value:{sign}.3f}",
                 "range": "" if reach is None else f"{reach.low:{sign}.3f} to {reach.high:{sign}.3f}",
                 "before": "" if before is None else f"reference {before:.3f}",
-                "meaning": TITLES[name][1],
+                "meaning": TITLES[name][1] + (FIXED if name == "recall" and last.positives == "reference" else ""),
             }
         )
     return found

@@ -9,7 +9,7 @@ called ``watch`` because it would stand in front of the function :func:`pulens.w
 from pulens.watching.answer import Alarm, Change, Pulse, TimeLine, WatchLife
 from pulens.watching.bands import ScoreBand
 from pulens.watching.door import watch
-from pulens.watching.labelling import Labelling
+from pulens.watching.labelling import LabelChange
 from pulens.watching.numbers import WatchedWindow
 
-__all__ = ["Alarm", "Change", "Labelling", "Pulse", "ScoreBand", "TimeLine", "WatchLife", "WatchedWindow", "watch"]
+__all__ = ["Alarm", "Change", "LabelChange", "Pulse", "ScoreBand", "TimeLine", "WatchLife", "WatchedWindow", "watch"]

@@ -18,7 +18,7 @@ from pulens.notice import Notice, worst_first
 from pulens.types import Floats
 from pulens.watching.bands import ScoreBand, score_bands
 from pulens.watching.judging import Judgement
-from pulens.watching.labelling import Labelling, labelling_of
+from pulens.watching.labelling import LabelChange, labelling_of
 from pulens.watching.numbers import WatchedWindow, watched_windows
 from pulens.watching.rates import recall_among
 
@@ -147,7 +147,7 @@ class WatchLife:
         )
 
     @cached_property
-    def labelling(self) -> Labelling | None:
+    def labelling(self) -> LabelChange | None:
         """Whether labelled rows of the windows score differently, and why; None where they do not."""
         return None if self.judgement.is_later_life else labelling_of(self.judgement)
 
@@ -235,7 +235,7 @@ class Pulse:
         return self.life.changes
 
     @property
-    def labelling(self) -> Labelling | None:
+    def labelling(self) -> LabelChange | None:
         """Whether labelled rows of the windows score differently, and whether labelling changed or the positives."""
         return self.life.labelling
 

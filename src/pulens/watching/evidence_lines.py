@@ -56,7 +56,7 @@ class Starts:
         return np.sort(order[:enough])
 
 
-class Evidence:
+class RunningEvidence:
     r"""Windows one after the other, compared with the reference and with earlier windows, for every possible start.
 
     Under one level of noise the windows are a first-order autoregression plus the rows' own error, about a mean that
@@ -70,7 +70,7 @@ class Evidence:
     over on both sides, and has mean 1 while nothing changes.
 
     >>> none = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 0.001)
-    >>> evidence = Evidence(none, windows=1, coordinates=1, life=50.0)
+    >>> evidence = RunningEvidence(none, windows=1, coordinates=1, life=50.0)
     >>> evidence.add_reference(np.zeros(1), 0.0001)
     >>> evidence.add(np.array([0.25]), 0.001)
     >>> round(float(evidence.starts().log_total), 6)

@@ -12,7 +12,7 @@ from pulens.errors import InputError, shown
 from pulens.inputs import last_day
 from pulens.types import Booleans, Floats
 from pulens.watching.cells import CellCounts
-from pulens.watching.evidence_lines import Evidence, Starts, recall_starts
+from pulens.watching.evidence_lines import RunningEvidence, Starts, recall_starts
 from pulens.watching.fit import Fit, fit_of, held
 from pulens.watching.monitor import AGES, Monitor
 from pulens.watching.shift import Shift, shift_of
@@ -20,7 +20,7 @@ from pulens.watching.shift import Shift, shift_of
 FEWEST_ROWS = 30  # of a window whose metrics are shown
 MISFIT_SINCE = 0.01  # the same of all windows since a certain change together
 MISFIT = 0.001  # the p-value of one window below which its numbers are doubtful
-NEAR = 0.05  # a line whose running total has reached this part of its bar is changing, and not yet certain
+NEAR = 0.04  # a line whose running total has reached this part of its bar is changing, and not yet certain
 FAR = 10.0  # times its bar: a total that reaches it alarms though it was not near before
 FARTHEST_AHEAD = 60  # windows that are looked ahead to see when a change would be certain
 
@@ -106,7 +106,7 @@ class Followed:
         self,
         values: Floats,
         variances: Floats,
-        begun: Callable[[int], Evidence],
+        begun: Callable[[int], RunningEvidence],
         added: Callable[[int], Floats] | None = None,
     ) -> None:
         self.values, self.variances, self.begun, self.added = values, variances, begun, added
@@ -261,7 +261,7 @@ class Judgement:
         self.followed_share.after(len(self.windows))
         return self.followed_share.settled_after(run.began[0], self.rows, run.log_bar)
 
-    def _begun(self, line: str, windows: int) -> Evidence:
+    def _begun(self, line: str, windows: int) -> RunningEvidence:
         return self.monitor.evidence(line, windows, float(self.rows[0]))
 
     def _fit(self) -> LineRun:

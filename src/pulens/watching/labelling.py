@@ -16,7 +16,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 
 from pulens.types import Floats
-from pulens.watching.evidence_lines import Evidence, Starts
+from pulens.watching.evidence_lines import RunningEvidence, Starts
 from pulens.watching.noise import NoiseLevels
 from pulens.watching.weights import placements
 
@@ -30,7 +30,7 @@ FARTHEST = 2.0  # standard errors within which a cause fits
 
 
 @dataclass(frozen=True, slots=True)
-class Labelling:
+class LabelChange:
     """Labelled rows score differently: since when, and whether labelling changed or the positives.
 
     ``followed`` is how much of what the positives would do to the population it did: 0 where labelling changed, 1 where
@@ -65,7 +65,7 @@ def columns_of(labelled: Floats) -> Floats:
     return np.asarray(centred @ (turns[:, kept] / np.sqrt(sizes[kept])))
 
 
-def labelling_of(judgement: Judgement) -> Labelling | None:
+def labelling_of(judgement: Judgement) -> LabelChange | None:
     """Whether labelled rows of mature windows score differently; None where they do not, or where nobody can say."""
     mature = judgement.mature[-1] if judgement.windows else 0
     known = judgement.reference_labelled
@@ -77,7 +77,9 @@ def labelling_of(judgement: Judgement) -> Labelling | None:
     if not columns.shape[1]:
         return None
     none = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 1 / float(np.mean([own[place].sum() for place in told])))
-    evidence = Evidence(none, windows=len(told), coordinates=columns.shape[1], life=judgement.monitor.settings.life)
+    evidence = RunningEvidence(
+        none, windows=len(told), coordinates=columns.shape[1], life=judgement.monitor.settings.life
+    )
     evidence.add_reference(np.zeros(columns.shape[1]), 1 / float(known.sum()))
     best: Starts | None = None
     for place in told:
@@ -92,7 +94,7 @@ def labelling_of(judgement: Judgement) -> Labelling | None:
     names = [window.name for window in judgement.windows]
     cause, followed, error = _cause(judgement, columns, np.sum(own[first:], axis=0), first, mature)
     log10 = float(best.log_total) / math.log(10)
-    return Labelling(names[first], names[low], names[high], log10, cause, followed, error)
+    return LabelChange(names[first], names[low], names[high], log10, cause, followed, error)
 
 
 def _cause(

@@ -17,7 +17,7 @@ from pulens.recovery.assumptions import check_label_noise
 from pulens.scalars import is_among, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
-from pulens.watching.evidence_lines import LIFE, Evidence
+from pulens.watching.evidence_lines import LIFE, RunningEvidence
 from pulens.watching.fit import features, fit_of
 from pulens.watching.noise import FEWEST_WINDOWS, NOISES, DayNoise, NoiseLevels, scatter_of
 from pulens.watching.rates import recall_among
@@ -202,7 +202,7 @@ class Monitor:
             found["fit"][:, g.shape[1] :] = 0.0  # of the reference there are neither too many positives nor too few
         return cls(settings, edges, reference, g, prior, rows, found, days)
 
-    def evidence(self, line: str, windows: int, rows: float) -> Evidence:
+    def evidence(self, line: str, windows: int, rows: float) -> RunningEvidence:
         """Evidence about a line that has seen the reference alone; ``rows`` are those of the first window."""
         values, per_row = self.reference_values[line], self._per_row(line)
         is_whole = self.reference_rows.size == 1
@@ -215,7 +215,7 @@ class Monitor:
         else:
             levels = NoiseLevels.of(self.settings.noise, per_row / usual, scatter, self.days)
         given = {"coordinates": values.shape[1], "telling": telling, "life": self.settings.life}
-        found = Evidence(levels, windows=windows, **given)
+        found = RunningEvidence(levels, windows=windows, **given)
         for value, size in zip(values, self.reference_rows, strict=True):
             found.add_reference(value, per_row / size, max(1.0, size / usual) if is_whole else None)
         return found

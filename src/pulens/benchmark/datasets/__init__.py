@@ -12,19 +12,25 @@ from importlib.metadata import entry_points
 from typing import Any
 
 from pulens.benchmark.datasets._dataset import DataFile, Dataset, LabelledData, Originals
-from pulens.benchmark.datasets._fetch import DataUnavailableError, fetch_arrays
+from pulens.benchmark.datasets._fetch import DataUnavailableError, data_home, fetch_arrays
+from pulens.benchmark.datasets._vectors import MODEL, TOLERANCE, encoder, make_vectors
 from pulens.catalogue import Catalogue
 from pulens.errors import PulensError, listed
 
 __all__ = [
     "DATASETS",
+    "MODEL",
+    "TOLERANCE",
     "DataFile",
     "DataUnavailableError",
     "Dataset",
     "LabelledData",
     "Originals",
+    "data_home",
+    "encoder",
     "find",
     "load",
+    "make_vectors",
     "names",
 ]
 

@@ -185,19 +185,18 @@ const watchCharts = (() => {
   }
 
   const NAMES = { precision: "Precision", recall: "Recall", f1: "F1" };
-  // One metric by itself, on the scale of its own values; the reference's beside it where windows are judged by it.
+  // One metric by itself; recall is the reference's while the windows' own labels are not complete.
   const metric = (name) => (page, palette) => {
     const { data, values } = page;
     const found = values[name];
     const grey = runs(data.names.length, (k) => page.trust[k] !== "ok");
     const colour = palette.series[Object.keys(NAMES).indexOf(name)];
-    const [min, max] = reach(found, []);
     return {
       id: name,
       title: `${NAMES[name]} at the threshold`,
       ratio: 0.2,
       x: axisOf(data.names),
-      y: { label: NAMES[name].toLowerCase(), min: Math.max(min, 0), max: Math.min(max, 1) },
+      y: { label: name === "f1" ? "F1" : name, min: 0, max: 1 },
       layers: [
         ...grey.map(([from, to], k) => ({ kind: "between", from, to, colour: palette.plain, opacity: 0.22, name: k ? undefined : "do not report" })),
         ...bands(found, colour),
