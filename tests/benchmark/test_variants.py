@@ -10,6 +10,8 @@ from pulens.benchmark import leaderboard, methods
 from pulens.benchmark.archive import Store, read
 from pulens.benchmark.archive.row import RunRow
 from pulens.benchmark.archive.summary import COLUMNS, LATER, SummaryArchive, read_summary, summary_text
+from pulens.benchmark.leaderboard.board import selections_of
+from pulens.benchmark.leaderboard.page_data import page_data, run_detail
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol, parse_protocol
 from pulens.benchmark.training import train
@@ -160,3 +162,21 @@ def test_claims_are_judged_on_the_published_version_where_it_has_the_same_condit
     assert [found["lbe", "mnist", "S1", c] for c in (0.1, 0.5)] == ["ours 0.1", "ours 0.5"]
     assert [found["lbe", "imdb", "S1", c] for c in (0.1, 0.5)] == ["theirs 0.1", "theirs 0.5"]
     assert {method for method, *_ in found} == {"lbe", "pn"}
+
+
+def test_a_page_made_from_a_summary_takes_details_of_runs_that_are_known_from_elsewhere(tmp_path):
+    archive = make(tmp_path / "a", learners=["nnpu", "vpu"], datasets=["spambase", "mnist"], rows=90, epochs=3)
+    (tmp_path / "s.csv").write_text(summary_text(archive), encoding="utf-8")
+    summary = SummaryArchive(tmp_path / "s.csv")
+    start = leaderboard.board(summary)
+    whole = {(row["learner"], row["dataset"], row["seed"]): row for row in archive.done if row["learner"] == "vpu"}
+
+    def details(row):
+        known = whole.get((row["learner"], row["dataset"], row["seed"]))
+        return known and run_detail(archive, known, selections_of(summary), "own")
+
+    runs = page_data(summary, start, details=details)["runs"]
+    assert len(runs) == len(archive.done)
+    drawn = [run for run in runs if run["density"] is not None]
+    assert len(drawn) == len(whole)
+    assert all(run["undrawn"].endswith("which has none.") for run in runs if run["density"] is None)

@@ -280,8 +280,8 @@ def test_oracles_of_their_own_and_missing_seeds_are_shown(open_page, uneven_repo
     assert badge.all_text_contents() == ["§ true validation labels"]
     assert page.locator("#compared tr[data-learner='self_pu'] .badge").count() == 1
     assert page.locator("#board .badge", has_text="§").count() == 1
-    counts = page.locator("#board sup.count")
-    assert counts.all_text_contents() == ["2", "2"]  # Self-PU on mnist, and PAN, whose run failed
+    counts = page.locator("#board .count")
+    assert counts.all_text_contents() == [" (2)", " (2)"]  # Self-PU on mnist, and PAN, whose run failed
     assert counts.first.get_attribute("title") == "2 seeds"
     assert "over so many seeds; without, over all 3" in page.locator("#counts").text_content()
     assert "Self-PU §" in page.locator("#drawn").text_content()

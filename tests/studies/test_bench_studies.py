@@ -12,8 +12,17 @@ pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pule
 from pulens.benchmark.archive import read
 from pulens.benchmark.archive.summary import packed, read_summary, summary_text
 from pulens.benchmark.datasets import DataUnavailableError
+from pulens.benchmark.published import table_d6
 from pulens.errors import InputError
-from pulens.studies import Workbench, _bench, bench_figure_5, bench_figure_6, bench_table_1
+from pulens.studies import (
+    Workbench,
+    _bench,
+    bench_figure_4,
+    bench_figure_5,
+    bench_figure_6,
+    bench_table_1,
+    bench_table_d6,
+)
 from synthetic_archive import LEARNERS, make
 
 
@@ -115,3 +124,42 @@ def test_quick_runs_decide_nothing(monkeypatch):
     assert {verdict for verdict, _ in verdicts(outcome).values()} == {"not testable here"}
     assert "say nothing about methods" in outcome.tables[0]
     assert "nnPU" in outcome.tables[1]
+
+
+def test_table_d6_puts_the_printed_p_values_beside_ours(conventional, monkeypatch):
+    monkeypatch.setenv("PULENS_ARCHIVE", str(conventional))
+    outcome = bench_table_d6.run(Workbench())
+    tests = bench_table_d6.tests_of(_bench.from_archive(conventional))
+    assert {method for method, _ in tests} <= {method for method, _ in table_d6()}
+    line = next(line for line in outcome.tables[1].splitlines() if line.startswith("PAN"))
+    assert "/ 8.9e-02" in line  # Spambase as published
+    assert of(outcome, "Generative")[0] in ("reproduced", "differs")
+    assert of(outcome, "holistic variants")[0] == "differs"  # Self-PU is made better than nnPU here
+
+
+def test_a_printed_p_value_can_be_too_large_for_the_printed_deviations():
+    # PAN is 43 points behind nnPU on Spambase with deviations of a few points: no pairing of seeds gives 0.089
+    least, most = bench_table_d6.limits("pan", "spambase")
+    assert least <= most < 1e-3 < table_d6()["pan", "spambase"]
+    verdict, because = of_claim(bench_table_d6._follows())
+    assert verdict == "differs"
+    assert "34 of 136 are larger" in because
+
+
+def of_claim(claim):
+    return claim.verdict, claim.because
+
+
+def test_time_and_memory_are_judged_by_rates_of_one_device(monkeypatch, conventional):
+    monkeypatch.delenv("PULENS_ARCHIVE", raising=False)
+    outcome = bench_figure_4.run(Workbench())
+    assert "NVIDIA H200" in outcome.tables[0]
+    assert {claim.verdict for claim in outcome.claims} <= {"reproduced", "differs"}
+    monkeypatch.setenv("PULENS_ARCHIVE", str(conventional))  # runs on a CPU only
+    outcome = bench_figure_4.run(Workbench())
+    assert {claim.verdict for claim in outcome.claims} == {"not testable here"}
+    costs = {
+        name: {"mnist": cost} for cost, name in enumerate(["nnpu", "pusb", "a", "b", "c", "d", "e", "f", "vae_pu"])
+    }
+    found = {claim.statement: claim.verdict for claim in bench_figure_4.claims_of(costs, costs)}
+    assert found["nnPU and PUSB take least time"] == found["VAE-PU takes most memory"] == "reproduced"

@@ -11,7 +11,7 @@ from pulens.benchmark.archive import Archive
 from pulens.benchmark.archive.measured import sign_of
 from pulens.benchmark.leaderboard.board import MARKS, Board
 from pulens.benchmark.leaderboard.judged import Judged
-from pulens.benchmark.leaderboard.page_data import DETAILED, page_data
+from pulens.benchmark.leaderboard.page_data import DETAILED, Details, page_data
 from pulens.learners import titles
 from pulens.report.html import render
 
@@ -28,9 +28,13 @@ def leaderboard_page(
     *,
     title: str = "Leaderboard",
     detailed: int = DETAILED,
+    details: Details = lambda row: None,
 ) -> str:
-    """The whole page as text, opening with the given board; ``detailed`` limits the runs it has curves of."""
-    data = page_data(archive, found, detailed, judged)
+    """The whole page as text, opening with the given board.
+
+    ``detailed`` limits the runs it has curves of; ``details`` are some that are known from elsewhere.
+    """
+    data = page_data(archive, found, detailed, judged, details)
     return render(
         "leaderboard.html.j2",
         SCRIPTS,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,16 @@ WITHOUT_NEGATIVES = ("accuracy", "f1", "precision", "recall", "roc_auc")  # esti
 ESTIMATES = 10_000  # their scale: a hundredth of a point
 
 
-def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: Judged | None = None) -> Json:
+Details = Callable[[Row], Json | None]  # what somebody has at hand of a run that the archive itself says less of
+
+
+def page_data(
+    archive: Archive,
+    start: Board,
+    detailed: int = DETAILED,
+    judged: Judged | None = None,
+    details: Details = lambda row: None,
+) -> Json:
     """Everything the page's script reads; what PU labels say of single runs only where runs were judged at all."""
     facts = facts_of(archive.done)
     names = sorted(facts, key=lambda name: (facts[name].uses_truth, facts[name].title.lower()))
@@ -54,7 +63,7 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
         shown = _selections_shown(condition, selections, start, len(conditions))
         for found in _boards(archive, start, condition, metrics, shown):
             boards[f"{place}|{found.selection}|{found.metric}"] = _board_data(found, learners, places)
-    runs, of = _runs(archive, start, conditions, learners, places, selections, detailed)
+    runs, of = _runs(archive, start, conditions, learners, places, selections, detailed, details)
     reasons = _without_negatives(archive, runs, judged)
     return {
         "learners": [_learner_data(facts[name]) for name in names],
@@ -77,7 +86,7 @@ def page_data(archive: Archive, start: Board, detailed: int = DETAILED, judged: 
         "boards": boards,
         "costs": [_costs(archive, one, learners, places) for one in conditions],
         "published": _published(archive, learners, places),
-        "estimated": [[name, name] for name in WITHOUT_NEGATIVES] if judged is not None else [],
+        "estimated": [[name, name] for name in WITHOUT_NEGATIVES] if any("pu" in run for run in runs) else [],
         "estimates": ESTIMATES,
         "reasons": reasons,
         "runs": runs,
@@ -257,6 +266,7 @@ def _runs(
     datasets: Mapping[str, int],
     selections: Sequence[str],
     most: int,
+    details: Details,
 ) -> tuple[list[Json], int]:
     """Details of runs: all of the condition where the page opens if they are not too many, then of the others."""
     ordered = sorted(conditions, key=lambda one: one.name != start.condition.name)
@@ -269,7 +279,8 @@ def _runs(
         place = next(at for at, one in enumerate(conditions) if one.name == condition.name)
         for row in mine if len(mine) <= room else within(mine, room):
             about = {"c": place, "m": learners[row["learner"]], "d": datasets[row["dataset"]]}
-            found.append(about | run_detail(archive, row, selections, start.selection, start.metric))
+            own = details(row) or run_detail(archive, row, selections, start.selection, start.metric)
+            found.append(about | own)
     return found, len(archive.done)
 
 

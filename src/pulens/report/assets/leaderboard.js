@@ -291,7 +291,7 @@ const page = (() => {
     const mine = raw.runs.filter((run) => run.c === state.condition && run.m === m && run.d === d);
     if (!mine.includes(state.run)) state.run = mine[0] || null;
     $("#h-runs").textContent = `${marked(m)} on ${raw.datasets[d]}`;
-    $("#runs-note").textContent = `Positives: ${raw.conditions[state.condition].words}; epochs selected by: ${raw.selection_titles[state.selection]}${state.selection.startsWith("oracle") || (state.selection === "own" && mine.some((run) => run.own.startsWith("oracle"))) ? " (ORACLE: reads true validation labels)" : ""}. ${mine.length ? "Press a seed to draw its run." : `This page holds ${raw.runs.length} of ${raw.runs_of} runs, and none of these: write one for this condition with --condition.`}`;
+    $("#runs-note").textContent = `Positives: ${raw.conditions[state.condition].words}; epochs selected by: ${raw.selection_titles[state.selection]}${state.selection.startsWith("oracle") || (state.selection === "own" && mine.some((run) => run.own?.startsWith("oracle"))) ? " (ORACLE: reads true validation labels)" : ""}. ${mine.length ? "Press a seed to draw its run." : `This page holds ${raw.runs.length} of ${raw.runs_of} runs, and none of these: write one for this condition with --condition.`}`;
     const table = $("#seeds");
     headings(table, [["seed"], ["epoch"], ["of"], ...raw.metrics.map((name) => [pretty(name)]), ["seconds"], ["key", "words"]]);
     const which = raw.selections.indexOf(state.selection);

@@ -83,11 +83,10 @@ const leaderboardCharts = (raw, state, ask) => {
     }));
     const all = lines.flatMap((line) => line.values).filter(Number.isFinite);
     if (!all.length) return nothing("radar", title, "Choose learners to draw.");
-    const low = Math.max(0, Math.min(0.8, Math.floor(10 * Math.min(...all) - 0.5) / 10));
     return {
       id: "radar",
       title,
-      found: { axes: RADAR.map(pretty), lines, low },
+      found: { axes: RADAR.map(pretty), lines },
       paint: paint.radar,
       table: () => ({ header: ["learner", ...RADAR.map(pretty)], rows: lines.map((line) => [line.name, ...line.values]) }),
     };

@@ -143,9 +143,9 @@ const paint = (() => {
     return close(parts, width, height, options);
   }
 
-  // Spokes are metrics, rings are values from `low` to 1, a closed line is a learner.
+  // Spokes are metrics, rings are values from 0 to 1, a closed line is a learner.
   function radar(spec, palette, width, options = {}) {
-    const { axes, lines, low } = spec.found;
+    const { axes, lines } = spec.found;
     const legend = [[]];
     let used = 0;
     for (const line of lines) {
@@ -163,21 +163,16 @@ const paint = (() => {
     const height = Math.round(cy + radius + 30);
     const parts = open(spec.title, palette, width, height, options);
     const spot = (k, value) => {
-      const far = (radius * Math.max(0, value - low)) / (1 - low);
+      const far = radius * Math.max(0, value);
       const angle = (2 * Math.PI * k) / axes.length - Math.PI / 2;
       return [cx + far * Math.cos(angle), cy + far * Math.sin(angle)];
     };
     const ring = (value) => axes.map((_, k) => spot(k, value).map(tidy).join(" ")).join("L");
-    for (let k = 1; k <= 4; k++) {
-      const value = low + ((1 - low) * k) / 4;
-      parts.push(
-        `<path d="M${ring(value)}Z" fill="none" stroke="${palette.grid}"/>`,
-        `<text x="${tidy(cx + 4)}" y="${tidy(spot(0, value)[1] + 11)}" font-size="10" fill="${palette.soft}">${Number((100 * value).toFixed(1))}</text>`,
-      );
-    }
+    const rings = [0.25, 0.5, 0.75, 1];
+    for (const value of rings) parts.push(`<path d="M${ring(value)}Z" fill="none" stroke="${palette.grid}"/>`);
     axes.forEach((name, k) => {
       const [x, y] = spot(k, 1);
-      const [tx, ty] = spot(k, 1 + 0.09 * (1 - low));
+      const [tx, ty] = spot(k, 1.09);
       const anchor = Math.abs(tx - cx) < 8 ? "middle" : tx > cx ? "start" : "end";
       parts.push(
         `<path d="M${tidy(cx)} ${tidy(cy)}L${tidy(x)} ${tidy(y)}" stroke="${palette.grid}"/>`,
@@ -201,6 +196,10 @@ const paint = (() => {
         spec.trail.told.push([line.name, `${axes[k]} ${(100 * line.values[k]).toFixed(2)}`]);
       });
     }
+    for (const value of rings)
+      parts.push(
+        `<text x="${tidy(cx + 4)}" y="${tidy(spot(0, value)[1] + 11)}" font-size="10" fill="${palette.soft}">${100 * value}</text>`,
+      );
     legend.forEach((row, k) => {
       for (const item of row)
         parts.push(
