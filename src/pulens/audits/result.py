@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -253,9 +253,11 @@ def _plain(number: float | None) -> float | None:
 
 
 def _one_a_stratum(name: str, values: Any) -> Any:
+    if not hasattr(values, "__len__") and isinstance(values, Iterator):
+        values = list(values)
     if isinstance(values, str | bytes) or not isinstance(values, Iterable) or getattr(values, "shape", None) == ():
         raise InputError(f"{name} must hold one number for each stratum, got {shown(values)}.")
-    return np.asarray(plain_values(values if hasattr(values, "__len__") else list(values)))
+    return np.asarray(plain_values(list(values) if isinstance(values, Mapping | Set) else values))
 
 
 def from_counts(

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.special import ndtr, stdtrit
 
 from pulens.cells import CellDoubts, WeightedEvidence, as_one_cell
+from pulens.containers import plain_array
 from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
 from pulens.decisions.within import covariances_within
@@ -250,7 +251,10 @@ def _default(evidence: Evidence, actions: Actions, threshold: float | None) -> F
 
 
 def _check(ratios: Any) -> Floats:
-    grid = np.atleast_1d(np.asarray(ratios, float))
+    try:
+        grid = np.atleast_1d(plain_array(ratios).astype(float))
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"cost ratios must lie strictly between 0 and 1, got {shown(ratios)}.") from None
     bad = ~((grid > 0) & (grid < 1))
     if bad.any():
         raise InputError(f"cost ratios must lie strictly between 0 and 1, got {shown(grid[bad][0].item())}.")

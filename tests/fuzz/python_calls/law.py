@@ -333,7 +333,8 @@ def net_benefit(case: Case, chance: random.Random, folder: Path) -> Iterator[str
     if known.undefined_because or curve.low is None:
         return
     drawn = float(curve.model[0]), float(curve.low[0]), float(curve.high[0])
-    yield from differences({"net_benefit": ends_of(known)}, {"net_benefit": drawn}, "at and decision_curve")
+    first, second = {"net_benefit": ends_of(known)}, {"net_benefit": drawn}
+    yield from differences(first, second, "at and decision_curve", withheld=bool(known.withheld_because))
 
 
 def other_way_to_say_the_prior(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:

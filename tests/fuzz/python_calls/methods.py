@@ -19,7 +19,7 @@ TRUSTING = {
     "above", "blocks", "from_increments", "from_sample", "increments", "mapped", "without", "content", "heading",
     "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "of", "told",
     "enlarged", "population", "plausible", "allocated",
-    "chances", "sibling_share", "are_ranges", "counts", "bucket_counts",
+    "chances", "sibling_share", "are_ranges", "counts", "bucket_counts", "at_least", "refined",
 }  # fmt: skip
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
 
