@@ -125,12 +125,15 @@ def hardly_known(evidence: Evidence) -> list[Notice]:
 
 def chosen_threshold(threshold: float, choice: str, interval: Interval | None) -> Notice:
     """That the rows which are judged chose the threshold too."""
-    moves = "" if interval is None else f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
+    moves, allowed = "", ""
+    if interval is not None:
+        moves = f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
+        allowed = "the intervals allow for that, "
     return Notice(
         Severity.NOTE,
         "chosen-threshold",
-        f"The threshold {threshold:.6g}{moves} was chosen as the {choice}, which flatters the values at it; the "
-        "intervals allow for that, a threshold fixed beforehand avoids it.",
+        f"The threshold {threshold:.6g}{moves} was chosen as the {choice}, which flatters the values at it; "
+        f"{allowed}a threshold fixed beforehand avoids it.",
     )
 
 

@@ -5,6 +5,7 @@ import pytest
 
 import pulens
 from pulens.benchmark.wild import coverage, learned, leave_families_out, read_problems
+from pulens.cli import main
 from pulens.errors import AssumptionError
 from pulens.selection import Practice, check_labelling
 
@@ -78,6 +79,29 @@ def test_an_estimated_class_prior_is_a_range_that_uneven_labels_allow():
     assert truth.mean() in prior.interval
 
 
+def test_recall_is_said_to_rest_on_the_class_prior_that_its_label_frequency_follows_from():
+    labelled, scores, _ = tilted_rows(2, 3.0, many=800)
+    answer = pulens.evaluate(labelled, scores, labelling="practice", threshold=1.0)
+    assert answer["recall"].rests_on[0] == "labelling in practice"
+    assert answer["recall"].rests_on_an_estimated_prior
+
+
+def test_the_page_is_refused_on_the_command_line_and_nothing_is_written(tmp_path, capsys):
+    labelled, scores, _ = tilted_rows(2, 1.0, many=300)
+    lines = "".join(f"{score},{label}\n" for score, label in zip(scores, labelled, strict=True))
+    (tmp_path / "rows.csv").write_text("score,label\n" + lines)
+    typed = ["evaluate", str(tmp_path / "rows.csv"), "--class-prior", "0.3", "--labelling", "practice"]
+    with pytest.raises(SystemExit) as end:
+        main([*typed, "--html", str(tmp_path / "page.html")])
+    assert end.value.code == 2
+    assert not (tmp_path / "page.html").exists()
+    capsys.readouterr()
+    main(typed)
+    answered = capsys.readouterr().out
+    assert "as uneven as in practice" in answered
+    assert "--sensitivity" not in answered
+
+
 def test_clusters_widen_intervals():
     labelled, scores, _ = tilted_rows(3, 1.0, many=600)
     options = {"class_prior": 0.3, "threshold": 1.0, "labelling": "practice"}
@@ -90,11 +114,15 @@ def test_clusters_widen_intervals():
     assert together["recall"].interval.width == pytest.approx(alone["recall"].interval.width, rel=0.25)
 
 
-@pytest.mark.parametrize("call", ["decide", "decision_curve", "bounds", "to_html", "sensitivity"])
+@pytest.mark.parametrize("call", ["decide", "decision_curve", "bounds", "to_html", "sensitivity", "top", "ladder"])
 def test_what_takes_labels_for_random_is_refused_in_words(call):
     labelled, scores, _ = tilted_rows(1, 2.0, many=300)
     answer = pulens.evaluate(labelled, scores, class_prior=0.3, labelling="practice")
-    options = {"decide": {"cost_miss": 5, "cost_alarm": 1}, "sensitivity": {"metric": "recall", "factor": 2}}
+    options = {
+        "decide": {"cost_miss": 5, "cost_alarm": 1},
+        "sensitivity": {"metric": "recall", "factor": 2},
+        "top": {"k": 20},
+    }
     with pytest.raises(AssumptionError, match="take labels for random"):
         getattr(answer, call)(**options.get(call, {}))
 

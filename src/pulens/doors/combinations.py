@@ -99,7 +99,7 @@ COMBINATIONS = {
     ),
     "practice-others": Refused(
         PRACTICE,
-        "decisions, decision curves, first rows of each query (`--per`), bounds, sensitivity and the HTML page",
+        "decisions, decision curves, first rows of the list (`--top`), bounds, sensitivity and the HTML page",
         "they take labels for random",
         '`labelling="random"` for these',
     ),

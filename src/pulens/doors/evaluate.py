@@ -274,7 +274,7 @@ class Evaluation:
 
     def _diagnosed(self, recall: Estimate | None = None) -> list[Notice]:
         """What the counts show; within cells, without what speaks of labels that are random among all rows."""
-        found = diagnose(self.evidence, recall)
+        found = diagnose(self.evidence, None if self._selection is not None else recall)
         return (
             found
             if self.within is None and self._selection is None
@@ -439,6 +439,7 @@ class Evaluation:
     def _top(self, k: Any, only: Collection[str] | None = None) -> Top:
         from pulens.doors.top import top
 
+        self._refuse_practice()
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = top(self._values, k, only=only, **asked)
         if self.within is None:
@@ -457,6 +458,7 @@ class Evaluation:
         """
         from pulens.doors.top import ladder_of
 
+        self._refuse_practice()
         rows = RankedList.of(self._values.tally, self._values.assumptions).rows
         return tuple(self._top(k, only=()) for k in ladder_of(rows))
 

@@ -30,7 +30,7 @@ def rests_on(metric: Metric, evidence: Evidence) -> tuple[str, ...]:
     if metric.ignores_class_prior or metric.counted or not evidence.tally.totals.unlabelled:
         return ()  # a number of the rows as they are
     found: list[str] = [BASIS[evidence.labelling]]
-    if metric.needs_class_prior or evidence.label_noise:
+    if metric.needs_class_prior or evidence.label_noise or evidence.labelling == "practice":
         found.append(f"class prior ({origin(evidence.class_prior)})")
     if evidence.label_noise:
         found.append("label noise (given)")
