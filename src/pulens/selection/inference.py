@@ -20,7 +20,7 @@ from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
 from pulens.intervals.prior_doubt import holding
 from pulens.intervals.redrawn import values_at_threshold
-from pulens.recovery.contingency import Contingency
+from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
 from pulens.selection.distortion import distort, distorted, label_frequency
 from pulens.selection.practice import Practice, shipped
@@ -152,14 +152,13 @@ class SelectionInference:
         if single:
             kinds = zip(totals, (labelled, unlabelled, negative), strict=True)
             listed = sum(column(total) * rate for total, rate in kinds) / column(rows)
-        recall = np.minimum(recall, listed / column(population))  # no more positives above a score than rows
-        recall = np.maximum(recall, 1 - (1 - listed) / column(population))
-        alarms = (listed - column(population) * recall) / (1 - column(population))
+        positive, negative = column(population), 1 - column(population)
+        hits = possible_hits(positive * recall, listed, positive, negative)
         many = np.broadcast_to(rows if single else np.asarray(totals[1], float), np.shape(population))
         return Contingency(
-            np.zeros(np.shape(recall)),
-            recall,
-            np.clip(alarms, 0.0, 1.0),
+            np.zeros(np.shape(hits)),
+            hits / positive,
+            (listed - hits) / negative,
             column(population * many),
             column((1 - population) * many),
         )
