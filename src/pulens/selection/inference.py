@@ -76,14 +76,8 @@ class SelectionInference:
         """The interval of a metric whose value is ``known``, and what the sample alone would give at its tilt."""
         if metric.ignores_class_prior or getattr(metric, "counted", False):
             return self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
-        doubt = self._random.draws.doubt
-        shares: list[float | None] = [self.evidence.class_prior.unlabelled]
-        if doubt.treatment == "drawn":
-            shares = [None]
-        elif doubt.treatment == "range":
-            shares = [*doubt.over(PRIORS_IN_RANGE)]
         ends = []
-        for share in shares:
+        for share in self._shares:
             values = self._values(metric, threshold, share, parameters)
             values = values[~np.isnan(values)]
             if values.size:
@@ -97,6 +91,14 @@ class SelectionInference:
         found = Interval(low, high, confidence, METHOD, self.practice.guarantee)
         return Doubt(found, found)
 
+    @cached_property
+    def _shares(self) -> tuple[float | None, ...]:
+        """Shares of positives among the unlabelled rows whose intervals are joined; ``None`` where it is drawn."""
+        doubt = self._random.draws.doubt
+        if doubt.treatment == "drawn":
+            return (None,)
+        return tuple(doubt.over(PRIORS_IN_RANGE)) if doubt.treatment == "range" else (doubt.over(1)[0],)
+
     def _values(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats:
         """The metric in redraws of the rows, the tilt and, without a share, the class prior."""
         if metric.reads == "threshold":
@@ -109,7 +111,7 @@ class SelectionInference:
             )
         whole = self._whole(metric, parameters)
         if whole is not None:
-            return self._ranked(share)[whole]
+            return self._ranked[share][whole]
         return self._one_by_one(metric, threshold, share, parameters)
 
     def _whole(self, metric: Measured, parameters: Any) -> str | None:
@@ -182,22 +184,18 @@ class SelectionInference:
     def _tables(self) -> dict[Any, Contingency]:
         return {}
 
-    def _ranked(self, share: float | None) -> dict[str, Floats]:
-        """ROC AUC and average precision of redraws of the whole ranking."""
-        if share in self._rankings:
-            return self._rankings[share]
+    @cached_property
+    def _ranked(self) -> dict[float | None, dict[str, Floats]]:
+        """ROC AUC and average precision in redraws of the whole ranking, at each share: one pass over them."""
         random, tally = self._random, self._random.compressed
 
-        def work(redrawn: Redrawn) -> tuple[Floats, Floats]:
-            priors = np.broadcast_to(random.draws.priors(share, redrawn.normal, redrawn.totals), (len(redrawn),))
-            tables = self._recovered(redrawn[:3], redrawn.totals, priors, self._tilts(share, priors))
-            steps = np.diff(tables.true_positive_rate, axis=1, prepend=0.0)
-            alarms = tables.false_positive_rate
-            area = 1 - (steps * (alarms - np.diff(alarms, axis=1, prepend=0.0) / 2)).sum(axis=1)
-            hits = tables.positive * tables.true_positive_rate
-            called = hits + tables.negative * alarms
-            precision = np.divide(hits, called, out=np.ones(hits.shape), where=called > 0)
-            return area, (np.maximum(steps, 0.0) * precision).sum(axis=1)
+        def work(redrawn: Redrawn) -> list[tuple[Floats, Floats]]:
+            found = []
+            for share in self._shares:
+                priors = random.draws.priors(share, redrawn.normal, redrawn.totals)
+                priors = np.broadcast_to(priors, (len(redrawn),))
+                found.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, self._tilts(share, priors))))
+            return found
 
         if self.evidence.buckets is None:
             chunks = redraw_tally(tally, self.resampling, work, random_totals=random.draws.random_totals)
@@ -205,13 +203,10 @@ class SelectionInference:
             held = random.buckets.above(tally.thresholds)
             chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, work)
         names = ("roc_auc", "average_precision")
-        found = {name: np.concatenate([chunk[i] for chunk in chunks]) for i, name in enumerate(names)}
-        self._rankings[share] = found
-        return found
-
-    @cached_property
-    def _rankings(self) -> dict[float | None, dict[str, Floats]]:
-        return {}
+        return {
+            share: {name: np.concatenate([chunk[at][i] for chunk in chunks]) for i, name in enumerate(names)}
+            for at, share in enumerate(self._shares)
+        }
 
     def _one_by_one(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats:
         """A metric at a few tilts, each with what the sample leaves open there: as many normal numbers as redraws."""
@@ -230,6 +225,17 @@ class SelectionInference:
             if doubt is not None:
                 found.append(_spread(at, doubt.sample))
         return np.concatenate(found) if found else np.array([])
+
+
+def _areas(tables: Contingency) -> tuple[Floats, Floats]:
+    """ROC AUC and average precision of tables along a ranking, a row each."""
+    recall, alarms = tables.true_positive_rate, tables.false_positive_rate
+    steps = np.diff(recall, axis=1, prepend=0.0)
+    area = 1 - (steps * (alarms - np.diff(alarms, axis=1, prepend=0.0) / 2)).sum(axis=1)
+    hits = tables.positive * recall
+    called = hits + tables.negative * alarms
+    precision = np.divide(hits, called, out=np.ones(hits.shape), where=called > 0)
+    return np.asarray(area), np.asarray((np.maximum(steps, 0.0) * precision).sum(axis=1))
 
 
 def _first(chunk: Redrawn, kind: int) -> Floats:
