@@ -58,6 +58,8 @@ def of_page(path: Path, selections: list[str]) -> dict[tuple[Any, ...], dict[str
     names, known = [one["name"] for one in raw["learners"]], raw["selections"]
     found = {}
     for run in raw["runs"]:
+        if run["density"] is None and run["curve"] is None:
+            continue
         condition = raw["conditions"][run["c"]]
         learner = RENAMED.get(names[run["m"]], names[run["m"]])
         where = learner, raw["datasets"][run["d"]], condition["alias"], condition["frequency"], run["s"]

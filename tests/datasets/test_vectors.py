@@ -40,10 +40,10 @@ SMALL = Small(texts, "small_made.npz", labels_digest({f"y_{part}": CODES[part] f
 
 
 def test_vectors_are_made_of_texts_and_read_again(tmp_path):
-    path, rows, far = make_vectors(SMALL, None, tmp_path, encode)
-    assert (path.name, rows) == ("small_made.npz", 10)
-    assert far < 1e-4
-    found = SMALL.arrays(path)
+    made = make_vectors(SMALL, None, tmp_path, encode)
+    assert (made.path.name, made.rows) == ("small_made.npz", 10)
+    assert made.difference < 1e-4
+    found = SMALL.arrays(made.path)
     np.testing.assert_allclose(found["X_test"], OURS["test"], atol=1e-3)
     assert found["y_train"].tolist() == CODES["train"].tolist()
 
@@ -128,3 +128,10 @@ def test_our_own_vectors_pass_the_check_that_others_must_pass(name):
     moved = arrays | {"X_test": np.roll(arrays["X_test"], 1, axis=0)}
     with pytest.raises(InputError, match="differ from ours"):
         vectors.check(moved, "moved")
+
+
+def test_a_set_that_is_not_made_of_texts_and_texts_that_are_not_there_are_refused(tmp_path):
+    with pytest.raises(InputError, match=r"'mnist' is not made of texts; 'imdb', 'newsgroups20' are"):
+        datasets.make("mnist")
+    with pytest.raises(InputError, match="there are no texts"):
+        datasets.make("imdb", texts=tmp_path / "nowhere")

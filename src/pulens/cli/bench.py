@@ -208,14 +208,9 @@ def vectors_command(dataset: str, texts: Path | None, model: str | None, out: Pa
     From then on the data set loads under its own name, from the cache or from the folder that PULENS_DATA_HOME or
     PULENS_MIRROR names.
     """
-    from pulens.benchmark.datasets import MODEL, TOLERANCE, data_home, encoder, find, make_vectors
+    from pulens.benchmark import datasets
 
-    if texts is not None and not texts.exists():
-        raise InputError(f"--texts: there is no {str(texts)!r}.")
-    vectors = find(dataset).vectors
-    assert vectors is not None
-    path, rows, far = make_vectors(vectors, texts, out or Path(data_home()), encoder(model or MODEL))
-    click.echo(f"{path}: {rows:,} vectors, at most {far:.1g} from ours ({TOLERANCE:g} is allowed)")
+    click.echo(datasets.make(dataset, texts=texts, folder=out, model=model))
 
 
 @command.command(name="new-learner")
@@ -356,9 +351,9 @@ def report_command(archive: Path, **given: Any) -> None:
 
 
 def _write_summary(path: str, source: Any) -> None:
-    from pulens.atomic_write import whole_file
     from pulens.benchmark.archive.summary import packed, summary_text
     from pulens.cli._write import write_text
+    from pulens.whole_files import whole_file
 
     text = summary_text(source)
     if not path.endswith(".gz"):

@@ -9,28 +9,26 @@
 from __future__ import annotations
 
 from importlib.metadata import entry_points
+from pathlib import Path
 from typing import Any
 
 from pulens.benchmark.datasets._dataset import DataFile, Dataset, LabelledData, Originals
 from pulens.benchmark.datasets._fetch import DataUnavailableError, data_home, fetch_arrays
-from pulens.benchmark.datasets._vectors import MODEL, TOLERANCE, encoder, make_vectors
+from pulens.benchmark.datasets._vectors import MODEL, MadeVectors, encoder, make_vectors
 from pulens.catalogue import Catalogue
-from pulens.errors import PulensError, listed
+from pulens.errors import InputError, PulensError, listed
 
 __all__ = [
     "DATASETS",
-    "MODEL",
-    "TOLERANCE",
     "DataFile",
     "DataUnavailableError",
     "Dataset",
     "LabelledData",
+    "MadeVectors",
     "Originals",
-    "data_home",
-    "encoder",
     "find",
     "load",
-    "make_vectors",
+    "make",
     "names",
 ]
 
@@ -75,3 +73,17 @@ def load(name: str, **options: Any) -> LabelledData:
     if dataset.read is not None:
         return dataset.build(dataset.read(**{**dataset.options, **options}))
     return dataset.build(fetch_arrays(name, dataset))
+
+
+def make(name: str, *, texts: Path | None = None, folder: Path | None = None, model: str | None = None) -> MadeVectors:
+    """Make the sentence vectors of a data set of texts: from there on it loads under its own name.
+
+    ``texts`` and ``model`` are where you have them, else they are fetched; ``folder`` is the cache unless one is given.
+    """
+    vectors = find(name).vectors
+    if vectors is None:
+        made = [one for one in DATASETS if DATASETS[one].vectors is not None]
+        raise InputError(f"{name!r} is not made of texts; {listed(made)} are.")
+    if texts is not None and not texts.exists():
+        raise InputError(f"there are no texts {str(texts)!r}.")
+    return make_vectors(vectors, texts, folder or Path(data_home()), encoder(model or MODEL))

@@ -86,8 +86,20 @@ def labels_digest(arrays: Arrays) -> str:
     return found.hexdigest()
 
 
-def make_vectors(vectors: TextVectors, texts: Path | None, folder: Path, encode: Encode) -> tuple[Path, int, float]:
-    """Make a data set's file of vectors: where it is, how many rows it has, how far they are from ours at most."""
+@dataclass(frozen=True, slots=True)
+class MadeVectors:
+    """A file of vectors that was made: where it is, its rows, and how far some of them are from ours at most."""
+
+    path: Path
+    rows: int
+    difference: float
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.rows:,} vectors, at most {self.difference:.1g} from ours ({TOLERANCE:g} is allowed)"
+
+
+def make_vectors(vectors: TextVectors, texts: Path | None, folder: Path, encode: Encode) -> MadeVectors:
+    """Make a data set's file of vectors."""
     arrays: dict[str, Any] = {"classes": np.array(vectors.classes)}
     for part, (written, classes) in vectors.texts(texts).items():
         arrays[f"y_{part}"] = np.asarray(classes, np.uint8)
@@ -100,7 +112,7 @@ def make_vectors(vectors: TextVectors, texts: Path | None, folder: Path, encode:
     folder.mkdir(parents=True, exist_ok=True)
     with whole_file(folder / vectors.made) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, **arrays)
-    return folder / vectors.made, sum(len(arrays[f"y_{part}"]) for part in PARTS), far
+    return MadeVectors(folder / vectors.made, sum(len(arrays[f"y_{part}"]) for part in PARTS), far)
 
 
 def encoder(model: str = MODEL, batch: int = 64) -> Encode:
