@@ -351,9 +351,9 @@ def report_command(archive: Path, **given: Any) -> None:
 
 
 def _write_summary(path: str, source: Any) -> None:
+    from pulens.atomic_write import whole_file
     from pulens.benchmark.archive.summary import packed, summary_text
     from pulens.cli._write import write_text
-    from pulens.whole_files import whole_file
 
     text = summary_text(source)
     if not path.endswith(".gz"):
