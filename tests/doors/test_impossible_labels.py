@@ -13,6 +13,7 @@ from pulens.cli import main
 from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError, PulensError
 from pulens.metrics import METRICS
+from pulens.metrics.parts.confirmed import confirmed_share
 from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
 from pulens.recovery.feasibility import CHANCE_LIMIT, chance_of_excess, impossible_rates, largest_possible_prior
 from pulens.scenario import Scenario
@@ -337,7 +338,7 @@ def test_rates_that_a_doubtful_class_prior_explains_are_a_note_and_leave_ordinar
     note = next(notice for notice in found.notices if notice.code == "impossible-rates")
     assert note.severity == pulens.notice.Severity.NOTE
     assert "own uncertainty explains it" in note.message
-    assert found.estimates["recall"].interval.width < 0.05
+    assert found.estimates["recall"].interval.width < 0.1
     assert found.estimates["precision"].basis == "random labelling"
 
 
@@ -404,7 +405,8 @@ def test_no_cut_or_contradicted_number_has_an_interval_narrower_than_a_thousandt
         here = pulens.recovery.recover_at(found.tally, found.evidence.assumptions, threshold).is_possible.all()
         for name in found.estimates:  # each is found when it is asked for
             at_edge = clipped if METRICS[name].reads == "ranking" else not here
-            if (found.labelling is not None or at_edge) and not found.estimates[name].undefined_because:
+            least = confirmed_share(METRICS[name], found.evidence, threshold)  # every row flagged may be a labelled one
+            if (found.labelling is not None or at_edge) and not found.estimates[name].undefined_because and least < 1:
                 assert found.estimates[name].interval.width >= 1e-3 - 1e-12, found.estimates[name]
     assert fired > 50
     assert cut > 300

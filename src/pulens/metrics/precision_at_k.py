@@ -16,7 +16,7 @@ def precision_at_k(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> f
     r""":math:`P\gamma_k/k`: the positives of the list, times recall at k, over k.
 
     Counts of other places are looked at, too: positives and negatives both rise with k
-    (:meth:`~pulens.metrics.parts.top_of_list.RankedList.positives_among`).
+    (``RankedList.positives_among``).
 
     >>> import numpy as np
     >>> from pulens.scenario import Scenario

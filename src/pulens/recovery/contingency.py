@@ -33,7 +33,7 @@ class Contingency:
     """Contingency tables of one target population at one or many thresholds.
 
     A recovered rate may leave [0, 1] when the class prior is wrong or the sample small. The rates are kept as
-    recovered; the cells are those of the nearest possible table (:func:`possible_hits`), every metric reads the cells,
+    recovered; the cells are those of the nearest possible table (``possible_hits``), every metric reads the cells,
     and :attr:`is_possible` says where nothing was cut. So recall times the class prior is always precision times the
     share flagged, and no more positives are found than rows are flagged.
 

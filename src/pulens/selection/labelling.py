@@ -39,7 +39,7 @@ def prior_in_practice(evidence: Evidence) -> Evidence:
 
     An estimate from scores takes labels for random. Without that, the unlabelled rows may hold any share of positives
     up to the limit for high scores labelled up to three times as often
-    (:attr:`~pulens.priors.ClassPrior.feasible_uneven`): a range, in which the estimate is one value.
+    (``ClassPrior.feasible_uneven``): a range, in which the estimate is one value.
     """
     prior = evidence.class_prior
     limit = prior.unlabelled_feasible_uneven
