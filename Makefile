@@ -63,7 +63,7 @@ tests quick: export OPENBLAS_NUM_THREADS ?= 1
 tests: $(VENV)/.test browser
 	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-fuzz: $(VENV)/.test ## hostile calls of the command line: make fuzz SECONDS=3600 SEED=1
+fuzz: $(VENV)/.test ## hostile calls of the command line and from Python: make fuzz SECONDS=3600 SEED=1
 	PULENS_FUZZ_SECONDS=$(SECONDS) PULENS_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -n 0 -s tests/fuzz
 
 docs: $(VENV)/.test ## the site, in docs/_build/html

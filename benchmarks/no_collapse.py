@@ -194,6 +194,7 @@ def run_one(folder, table, name, prior, seed, rows, estimated):
         "seconds": seconds,
         "collapsed": said,
         "reason": reason,
+        "rescues": [str(one) for one in getattr(learner, "rescues_", ())],
     }
 
 

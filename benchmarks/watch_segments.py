@@ -12,11 +12,13 @@ import argparse
 
 import numpy as np
 
-from pulens.watching.evidence_lines import SPREAD, starts_after
-from pulens.watching.monitor import PARTS
+from pulens.watching.evidence_lines import RunningEvidence
+from pulens.watching.monitor import PARTS, SLACK
+from pulens.watching.noise import NoiseLevels
 from pulens.watching.segments import FOR_SEGMENTS, shared_bars
 
-ALPHA = 0.05 * FOR_SEGMENTS * PARTS["share"]
+ALPHA = 0.05 * FOR_SEGMENTS * PARTS["share"] * SLACK  # one over the bar of a single segment
+KNOWN = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 1.0)
 BEGIN, STEP, REFERENCE = 10, 2.1, 30
 
 
@@ -24,9 +26,12 @@ def totals(rng: np.random.Generator, windows: int, step: float) -> np.ndarray:
     """The log of the running total of one segment after each window."""
     level = np.where(np.arange(windows) < BEGIN, 0.0, step)
     values = (rng.normal(size=windows) + level - rng.normal() / np.sqrt(REFERENCE))[:, None]
-    return np.array(
-        [starts_after(values[:t], np.ones(t), 1 / REFERENCE, SPREAD).log_total for t in range(1, windows + 1)]
-    )
+    evidence, found = RunningEvidence(KNOWN, windows=windows, coordinates=1), np.empty(windows)
+    evidence.add_reference(np.zeros(1), 1 / REFERENCE)
+    for place, value in enumerate(values):
+        evidence.add(value, 1.0)
+        found[place] = evidence.starts().log_total
+    return found
 
 
 def study(segments: int, changed: int, lives: int, windows: int) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -19,6 +21,8 @@ def sample(seed: int = 0, labelled: int = 300, unlabelled: int = 3000, negative:
 
 def codes(labels, scores, **options) -> set[str]:
     options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 1.0, "redraws": 100, **options}
+    if "audit" in options:
+        del options["class_prior"]
     return {notice.code for notice in pulens.evaluate(labels, scores, **options).notices}
 
 
@@ -76,3 +80,12 @@ def test_groups_and_second_scores_test_the_labelling() -> None:
     assert check_labelling(labels, rng.normal(size=labels.size), class_prior=0.3) == ()
     with pytest.raises(pulens.PulensError, match="one value per row"):
         check_labelling(labels, fair[:-1], class_prior=0.3)
+
+
+def test_an_audit_whose_interval_reaches_what_is_feasible_is_no_alarm():
+    labels, scores = sample(gap=3.0)
+    reach = pulens.priors.feasible_range(pulens.counts.tally.Tally.from_arrays(labels, scores), confidence=0.999)
+    found = math.ceil(reach.high * 50) + 1  # by the share alone it would be too high
+    assert "prior-not-feasible" not in codes(labels, scores, audit=(found, 50))
+    assert "prior-not-feasible" in codes(labels, scores, audit=(200 * found, 10_000))
+    assert "prior-not-feasible" in codes(labels, scores, class_prior=found / 50)

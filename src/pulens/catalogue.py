@@ -9,7 +9,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, TypeVar
 
-from pulens.errors import PulensError, listed, nearest
+from pulens.errors import PulensError, listed, nearest, shown
 
 Facts = TypeVar("Facts")
 
@@ -75,7 +75,8 @@ class Catalogue(Mapping[str, Facts]):
             ) from None
 
     def _stem(self, name: object) -> str:
-        return str(name).replace("-", "_") if self._dashes else str(name)
+        words = name if isinstance(name, str) else shown(name)
+        return words.replace("-", "_") if self._dashes else words
 
     def __getitem__(self, name: str) -> Facts:
         stem = self._stem(name)
@@ -100,7 +101,7 @@ class Catalogue(Mapping[str, Facts]):
             return self[name]
         known = (*besides, *(listed_as(own) for own in self.names))
         raise self._error(
-            f"there is no {self._kind} {name!r}; the {self._plural} are {listed(known, limit=99)}."
+            f"there is no {self._kind} {shown(name)}; the {self._plural} are {listed(known, limit=99)}."
             f"{nearest(self._stem(name), (*besides, *self.names))}"
         )
 

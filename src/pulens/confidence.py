@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pulens.errors import PulensError, shown
+from pulens.scalars import real
 
 __all__ = ["check_confidence"]
 
@@ -17,11 +18,11 @@ def check_confidence(confidence: object, *, or_none: bool = False) -> float:
     ...
     pulens.errors.PulensError: confidence must lie strictly between 0 and 1, got 95. Write 95% as 0.95.
     """
-    number = isinstance(confidence, int | float) and not isinstance(confidence, bool)
+    number = real(confidence)
     # half of it is added to one half: what is lost there would be an interval without width, or without end
-    if not number or not 0.5 < (1 + confidence) / 2 < 1:  # type: ignore[operator]  # nan fails both comparisons
+    if not 0.5 < (1 + number) / 2 < 1:  # nan fails both comparisons
         way_out = ", or give None for no intervals." if or_none else "."
         raise PulensError(
             f"confidence must lie strictly between 0 and 1, got {shown(confidence)}. Write 95% as 0.95{way_out}"
         )
-    return float(confidence)  # type: ignore[arg-type]
+    return number

@@ -16,16 +16,16 @@ from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
 from pulens.metrics import METRICS, raw_value
 from pulens.metrics.parts.possible_worlds import impossible_rates_of
 from pulens.notice import Notice, Severity, worst_first
-from pulens.priors.class_prior import unlabelled_prior
+from pulens.priors.class_prior import ClassPrior, unlabelled_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.known_negatives import notice_of_recovery
-from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scenario import DEFAULT_SCENARIO
 
 USEFUL_HALF_WIDTH = 0.05
 TIED_PAIRS = 0.05  # share of labelled-unlabelled pairs that are tied from which on ties are worth a word
 FEW_LABELLED = 30
 WEAK_CONTRAST = 0.05
+WORTH_A_WORD = 2.0  # standard errors by which a rate is outside [0, 1] from which on that is said
 SIGNIFICANT = 0.001  # a chance finding in one report of a thousand
 
 
@@ -91,7 +91,7 @@ def impossible_area(name: str, raw: float, unlabelled_prior: float) -> list[Noti
 def impossible_rate(evidence: Evidence, *, beyond_chance: bool = False) -> list[Notice]:
     """Rates that no classifier can have; only those that chance does not explain, if so asked."""
     rates = impossible_rates_of(evidence)
-    if beyond_chance and not rates.standard_errors >= CHANCE_LIMIT:
+    if rates.standard_errors < WORTH_A_WORD or (beyond_chance and rates.is_chance):
         return []
     notice = rates.notice(evidence.tally, evidence.assumptions)
     return [] if notice is None else [notice]
@@ -125,12 +125,15 @@ def hardly_known(evidence: Evidence) -> list[Notice]:
 
 def chosen_threshold(threshold: float, choice: str, interval: Interval | None) -> Notice:
     """That the rows which are judged chose the threshold too."""
-    moves = "" if interval is None else f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
+    moves, allowed = "", ""
+    if interval is not None:
+        moves = f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
+        allowed = "the intervals allow for that, "
     return Notice(
         Severity.NOTE,
         "chosen-threshold",
-        f"The threshold {threshold:.6g}{moves} was chosen as the {choice}, which flatters the values at it; the "
-        "intervals allow for that, a threshold fixed beforehand avoids it.",
+        f"The threshold {threshold:.6g}{moves} was chosen as the {choice}, which flatters the values at it; "
+        f"{allowed}a threshold fixed beforehand avoids it.",
     )
 
 
@@ -153,18 +156,20 @@ def _feasible_prior(evidence: Evidence) -> list[Notice]:
     if not evidence.tally.totals.unlabelled or not evidence.tally.totals.labelled:
         return []
     reach = feasible_range(evidence.tally, confidence=1 - SIGNIFICANT, label_noise=evidence.label_noise)
-    return not_feasible(evidence.class_prior.unlabelled, reach.high)
+    return not_feasible(evidence.class_prior, reach.high)
 
 
-def not_feasible(share: float, highest: float) -> list[Notice]:
-    """Of a share of positives among the unlabelled rows, and the highest that their scores leave room for."""
+def not_feasible(prior: ClassPrior, highest: float) -> list[Notice]:
+    """Of a class prior all of whose interval is above what the scores of the unlabelled rows leave room for."""
+    share = prior.least_unlabelled
     if share <= highest:
         return []
+    least = "" if prior.is_exact else "at least "
     return [
         Notice(
             Severity.SERIOUS,
             "prior-not-feasible",
-            f"The unlabelled rows are taken to be {share:.1%} positive, but their scores leave room for "
+            f"The unlabelled rows are taken to be {least}{share:.1%} positive, but their scores leave room for "
             f"{highest:.1%} at most if labelled positives are a random sample of positives. Either the class prior "
             "is too high, or positives with high scores were labelled more often.",
         )

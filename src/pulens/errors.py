@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+
+LONGEST_VALUE = 60  # characters of a value that a message repeats
+LONGEST_MESSAGE = 400  # characters of a message on the terminal
+LONGEST_TEXT = 2000  # of a message that Python code catches, which may list what is wrong line by line
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_MESSAGE + 1},}}")
 
 
 class PulensError(ValueError):
-    """Any problem with what the caller gave. A ``ValueError``, so ordinary handlers catch it."""
+    """Any problem with what the caller gave. A ``ValueError``, so ordinary handlers catch it.
+
+    Its message has a readable length, whatever it repeats of what the caller gave.
+
+    >>> len(str(PulensError("x" * 1_000_000))), len(str(PulensError("no such name: " * 1_000)))
+    (400, 2000)
+    """
+
+    def __init__(self, *said: object) -> None:
+        super().__init__(*(of_readable_length(one) if isinstance(one, str) else one for one in said))
 
 
 class InputError(PulensError):
@@ -39,10 +54,6 @@ class OtherVersionWarning(UserWarning):
 
 class CollapseWarning(UserWarning):
     """A trained classifier gives one answer for every row."""
-
-
-LONGEST_VALUE = 60  # characters of a value that a message repeats
-LONGEST_MESSAGE = 400  # characters of a message on the terminal
 
 
 def shown(value: object) -> str:
@@ -85,6 +96,17 @@ def one_message(error: object) -> str:
     words = str(error).encode("utf-8", "replace").decode()  # names of files may hold bytes that are no text
     words = "".join(letter if letter.isprintable() or letter.isspace() else f"\\x{ord(letter):02x}" for letter in words)
     return cut(" ".join(cut(word, 2 * LONGEST_VALUE) for word in words.split()), LONGEST_MESSAGE)
+
+
+def of_readable_length(words: str) -> str:
+    """A message with words and as a whole not longer than a person reads; lines stay.
+
+    >>> of_readable_length("no:\\n  such file")
+    'no:\\n  such file'
+    """
+    if len(words) > 4 * LONGEST_TEXT:  # looking at all of it would take as long
+        words = cut(words, 4 * LONGEST_TEXT)
+    return cut(_LONG_WORD.sub(lambda one: cut(one[0], LONGEST_MESSAGE), words), LONGEST_TEXT)
 
 
 def listed(values: object, *, limit: int = 8) -> str:

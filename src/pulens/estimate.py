@@ -8,7 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pulens.errors import PulensError
+from pulens.scalars import real
 from pulens.types import Floats
+
+Basis = Literal["random labelling", "labelling in practice", "possible worlds", "design", "bounds"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +29,11 @@ class Interval:
     high: float
     confidence: float | None
     method: str
+    guarantee: str = ""  # "exact", "asymptotic", "calibrated on N real domains" or "possible set"
 
     def __post_init__(self) -> None:
+        if not self.guarantee:
+            object.__setattr__(self, "guarantee", "possible set" if self.confidence is None else "asymptotic")
         if self.low > self.high:
             raise PulensError(f"an interval needs low <= high, got {self.low!r} and {self.high!r}")
 
@@ -47,6 +53,7 @@ class Interval:
             "high": _plain(self.high),
             "confidence": self.confidence,
             "method": self.method,
+            "guarantee": self.guarantee,
         }
 
 
@@ -56,9 +63,12 @@ class Estimate:
 
     ``sources`` keeps the sources of doubt apart: an interval from the sample alone (``"sample"``) and from the
     class prior alone (``"class prior"``), where they are known; ``interval`` holds both together. ``basis`` says what
-    the number takes for granted: labels that are a random draw of the positives or, where the data rule that out, any
-    possible world near it; the interval is then one of possibilities. ``"design"`` says that rows were drawn and
-    checked and nothing is assumed about labels, ``"bounds"`` that some rows could not be reached by the check.
+    the number takes for granted: labels that are a random draw of the positives, labels as uneven as in practice or,
+    where the data rule random labels out, any possible world near them; the interval is then one of possibilities.
+    ``"design"`` says that rows were drawn and checked and nothing is assumed about labels, ``"bounds"`` that some rows
+    could not be reached by the check.
+    ``withheld_because`` says why a number has an interval and no value (:mod:`pulens.metrics.parts.withholding`); its
+    value is then nan.
 
     >>> print(Estimate("roc_auc", 0.87, Interval(0.84, 0.9, 0.95, "percentile")))
     roc_auc 0.870 [0.840, 0.900]
@@ -73,12 +83,13 @@ class Estimate:
     threshold: float | None = None
     sources: Mapping[str, Interval] = field(default_factory=dict)
     landmarks: Mapping[str, float] = field(default_factory=dict)  # numbers to read the value beside
-    basis: Literal["random labelling", "possible worlds", "design", "bounds"] = "random labelling"
+    basis: Basis = "random labelling"
     rests_on: tuple[str, ...] | None = field(default=None, kw_only=True)  # what it takes for granted; None: not said
     notice: str | None = field(default=None, kw_only=True)  # what to know before using this number
+    withheld_because: str | None = field(default=None, kw_only=True)  # why there is an interval and no value
 
     def __post_init__(self) -> None:
-        if math.isnan(self.value) and not self.undefined_because:
+        if math.isnan(self.value) and not self.undefined_because and not self.withheld_because:
             raise PulensError(f"{self.metric} is nan without a reason: undefined_because must say why")
 
     @property
@@ -91,6 +102,8 @@ class Estimate:
     def __str__(self) -> str:
         if self.undefined_because:
             return f"{self.metric} undefined: {self.undefined_because}"
+        if self.withheld_because:
+            return f"{self.metric} {self.interval}: {self.withheld_because}"
         doubt = "" if self.interval is None else f" {self.interval}"
         beside = ", ".join(f"{name} {number:.3f}" for name, number in self.landmarks.items())
         told = f"; {self.notice}" if self.notice else ""
@@ -114,6 +127,8 @@ class Estimate:
             answer["rests_on"] = list(self.rests_on)
         if self.undefined_because:
             answer["undefined_because"] = self.undefined_because
+        if self.withheld_because:
+            answer["withheld_because"] = self.withheld_because
         if self.threshold is not None:
             answer["threshold"] = _plain(self.threshold)
         if self.notice:
@@ -194,10 +209,11 @@ def columns_of(estimates: Mapping[str, Estimate]) -> dict[str, list[Any]]:
         "low": [low for low, _ in ends],
         "high": [high for _, high in ends],
         "threshold": [math.nan if one.threshold is None else one.threshold for one in found],
-        "undefined_because": [one.undefined_because or "" for one in found],
+        "undefined_because": [one.undefined_because or one.withheld_because or "" for one in found],
     }
 
 
 def _plain(value: float) -> float | None:
     """A float that JSON can hold: nan and infinities have no JSON form."""
-    return float(value) if math.isfinite(value) else None
+    number = real(value)
+    return number if math.isfinite(number) else None

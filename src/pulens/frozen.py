@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeVar
 
+from pulens.errors import UnknownNameError, listed, shown
+
 Key = TypeVar("Key")
 Value = TypeVar("Value", covariant=True)
 
@@ -27,7 +29,10 @@ class FrozenMapping(Mapping[Key, Value]):
         raise AttributeError(f"a frozen mapping cannot be changed: {name!r} was to be set")
 
     def __getitem__(self, key: Key) -> Value:
-        return self._items[key]
+        try:
+            return self._items[key]
+        except (KeyError, TypeError):  # a key that cannot be one, too
+            raise UnknownNameError(f"there is no {shown(key)} here, but {listed(self._items)}.") from None
 
     def __iter__(self) -> Iterator[Key]:
         return iter(self._items)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import wraps
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
-from pulens.errors import PulensError, nearest
+import numpy as np
+
+from pulens.errors import PulensError, nearest, shown
+from pulens.scalars import plain_scalar, real, whole
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -52,14 +57,112 @@ def hands_on(*takers: Taker) -> Callable[[Callable[Given, Answer]], Callable[Giv
     def decorate(door: Callable[Given, Answer]) -> Callable[Given, Answer]:
         handed_on = keywords_of(door).union(*map(keywords_of, takers))
         known = handed_on.union(signature(door).parameters)
+        texts = {name: kind for name, kind in _annotated(door).items() if kind[0] in _TEXTS}
 
         @wraps(door)
         def checked(*given: Given.args, **named: Given.kwargs) -> Answer:
             if not named.keys() <= known:
                 check_keywords(door.__name__, [name for name in named if name not in known], handed_on)
+            for name in named.keys() & texts.keys():
+                _plain(name, named[name], *texts[name])
             return door(*given, **named)
 
         checked.handed_on = handed_on  # type: ignore[attr-defined]
         return checked
 
     return decorate
+
+
+def typed(door: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """Marks a function that takes texts, numbers and objects of one class as its annotations say, and no others.
+
+    Numbers arrive as floats and ints, whatever library they came from. Functions that check a number themselves, in
+    words of their own, are not marked.
+
+    >>> @typed
+    ... def half(rows: int, share: float = 0.5) -> float:
+    ...     return rows * share
+    >>> half(np.array(3), share="a")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: share must be a number, got 'a'.
+    """
+    kinds = _annotated(door)
+    names = [name for name, one in signature(door).parameters.items() if one.kind is not Parameter.KEYWORD_ONLY]
+
+    @wraps(door)
+    def checked(*given: Given.args, **named: Given.kwargs) -> Answer:
+        taken = dict(zip(names, given, strict=False))
+        plain = {name: _plain(name, value, *kinds[name]) for name, value in {**taken, **named}.items() if name in kinds}
+        arrived: Any = [plain.get(name, value) for name, value in taken.items()] + list(given[len(names) :])
+        return door(*arrived, **{**named, **{name: plain[name] for name in named if name in plain}})
+
+    return checked
+
+
+def names_of(argument: str, given: Any) -> tuple[str, ...]:
+    """One name or several, as they may be given.
+
+    >>> names_of("group_by", "site"), names_of("metrics", ["recall", "f1"])
+    (('site',), ('recall', 'f1'))
+    >>> names_of("metrics", 3)
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: metrics must be a name or a list of names, got 3.
+    """
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes) and getattr(given, "shape", 1) != ()
+    found = tuple(plain_scalar(name) for name in given) if several else (given,)
+    if not all(isinstance(name, str) for name in found):
+        raise PulensError(f"{argument} must be a name or a list of names, got {shown(given)}.")
+    return found
+
+
+def check_kinds(taker: Callable[..., Any], given: Mapping[str, Any]) -> None:
+    """Refuse what is not of the kind that a function, or a class, says it takes."""
+    kinds = _annotated(taker)
+    for name, value in given.items():
+        _plain(name, value, *kinds[name])
+
+
+_TEXTS = ("str", "bool", "AnyPath")
+_OWN_WORDS = ("confidence", "label_noise", "seed", "threshold")  # each is checked in one place, in its own words
+
+
+@cache
+def _annotated(door: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
+    """What each parameter must be, where its annotation is a single kind, and whether None is one too."""
+    found: dict[str, tuple[Any, bool]] = {}
+    for name, one in signature(door).parameters.items():
+        parts = [part.strip() for part in str(one.annotation).split("|")]
+        kinds = [part for part in parts if part != "None"]
+        is_one = one.kind not in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
+        if len(kinds) == 1 and is_one and name not in _OWN_WORDS:
+            known = kinds[0] in (*_TEXTS, "float", "int")
+            kind = kinds[0] if known else getattr(door, "__globals__", {}).get(kinds[0])
+            if known or (isinstance(kind, type) and kind.__module__.startswith("pulens.")):
+                found[name] = kind, len(parts) > len(kinds)
+    return found
+
+
+def _plain(name: str, value: Any, kind: Any, or_none: bool) -> Any:
+    if value is None and or_none:
+        return None
+    found, words = value, f"a {getattr(kind, '__name__', kind)}"
+    if kind == "float":
+        found, words = real(value), "a number"
+        fits = not math.isnan(found)
+    elif kind == "int":
+        found, words = whole(value), "a whole number"
+        fits = found is not None
+    elif kind == "str":
+        fits, words = isinstance(value, str), "text"
+    elif kind == "bool":
+        fits, words = isinstance(value, bool | np.bool_), "True or False"
+    elif kind == "AnyPath":
+        fits, words = isinstance(value, str | os.PathLike), "the name of a file"
+    else:
+        fits = isinstance(value, kind)
+    if not fits:
+        more = ", or None" if or_none else ""
+        raise PulensError(f"{name} must be {words}{more}, got {shown(value)}.")
+    return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, shown
 
 
 class Scenario(StrEnum):
@@ -42,9 +42,9 @@ def check_scenario(scenario: str) -> Scenario:
     """
     try:
         return Scenario(scenario)
-    except ValueError:
+    except (ValueError, TypeError):
         allowed = " or ".join(repr(str(choice)) for choice in Scenario)
         raise AssumptionError(
-            f"scenario must be {allowed}, got {scenario!r}. Say 'case-control' when the unlabelled rows are a "
+            f"scenario must be {allowed}, got {shown(scenario)}. Say 'case-control' when the unlabelled rows are a "
             "sample of the population on their own, 'single-set' when the labelled rows were picked out of it."
         ) from None

@@ -7,13 +7,14 @@ from typing import Any
 from pulens.doors.evaluate import Evaluation, evaluate
 from pulens.errors import PulensError
 from pulens.estimate import Curve
+from pulens.inputs import LabelCoding
+from pulens.inputs.responses import called_positive, positive_scores
 from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics import find
 from pulens.metrics.parts.function import MetricFunction
+from pulens.metrics.parts.measure import check_threshold
 from pulens.plots.curves import UNCORRECTED, draw_curve
 from pulens.recovery import recover_at
-
-RESPONSES = ("predict_proba", "decision_function")
 
 
 class PUScorer:
@@ -22,8 +23,9 @@ class PUScorer:
     def __init__(self, name: str, threshold: float | None, options: dict[str, Any]) -> None:
         self.name = name
         self.metric = find(name)
-        self.threshold = threshold
+        self.threshold = None if threshold is None else check_threshold(threshold)
         self.options = options
+        self.coding = _coding_of(options)
         if self.metric.needs_threshold and threshold is None and "cost_ratio" not in self.metric.parameters:
             raise PulensError(
                 f"{name!r} needs a threshold: rows with score >= threshold are predicted positive. "
@@ -32,7 +34,7 @@ class PUScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         options = self.options if sample_weight is None else {**self.options, "weights": sample_weight}
-        scores = positive_scores(estimator, X)
+        scores, _ = positive_scores(estimator, X, self.coding)
         if self.metric.needs_threshold and self.threshold is None:
             return self._at_best(y, scores, options)
         found = MetricFunction(self.name, self.metric)(y, scores, threshold=self.threshold, **options)
@@ -68,9 +70,7 @@ class PUScorer:
         if not self.metric.needs_threshold:
             raise PulensError(f"{self.name!r} reads the whole ranking: calls at one threshold do not give it.")
         options = self.options if sample_weight is None else {**self.options, "weights": sample_weight}
-        given = options.get("positive", 1)
-        positive = set(given) if isinstance(given, list | tuple | set) else {given}
-        calls = [float(call in positive) for call in y_pred]
+        calls = called_positive(y_pred, self.coding).astype(float)
         return MetricFunction(self.name, self.metric)(y_true, calls, threshold=0.5, **options).value
 
     def get_metadata_routing(self) -> Any:
@@ -106,13 +106,8 @@ def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUSc
     return PUScorer(name, threshold, options)
 
 
-def positive_scores(estimator: Any, X: Any) -> Any:
-    """The estimator's scores of the positive class: probabilities where it has them, decision values otherwise."""
-    for response in RESPONSES:
-        if hasattr(estimator, response):
-            scores = getattr(estimator, response)(X)
-            return scores[:, 1] if getattr(scores, "ndim", 1) == 2 else scores
-    raise PulensError(f"{type(estimator).__name__} has neither predict_proba nor decision_function to score rows with.")
+def _coding_of(options: dict[str, Any]) -> LabelCoding:
+    return LabelCoding(*(options.get(name) for name in ("positive", "negative", "unlabelled")))
 
 
 class _CurveDisplay:
@@ -146,7 +141,8 @@ class _CurveDisplay:
         """Draw for a fitted estimator on rows with PU labels."""
         check_keywords("from_estimator", options, keywords_of(evaluate) | {"ax", "name"})
         name = options.pop("name", type(estimator).__name__)
-        return cls.from_predictions(y, positive_scores(estimator, X), name=name, **options)
+        scores, _ = positive_scores(estimator, X, _coding_of(options))
+        return cls.from_predictions(y, scores, name=name, **options)
 
     def plot(self, ax: Any = None, **style: Any) -> Any:
         self.ax_ = draw_curve(self.uncorrected, ax, **{**UNCORRECTED, "label": "uncorrected"})

@@ -12,10 +12,11 @@ import pytest
 
 from pulens import more_audit, plan_audit, read_audit
 from pulens.audits.answers import Words, read_answers
-from pulens.audits.queue import read_plan
-from pulens.errors import InputError
+from pulens.audits.queue import plan_path, read_plan
+from pulens.errors import InputError, PulensError
 from pulens.inputs.tables.excel import excel_bytes
 from pulens.inputs.tables.writing import table_bytes
+from pulens.locks import locked
 
 ROWS = 400
 TRUTH = np.random.default_rng(5).random(ROWS) < np.linspace(0.02, 0.9, ROWS)
@@ -104,6 +105,17 @@ def test_other_words_are_declared_or_refused(queue):
     assert counts(queue, yes="fraud", no=["fine", "ok"]) == expected
     with pytest.raises(InputError, match="both yes and no"):
         Words(yes="x", no="X")
+
+
+def test_a_queue_is_not_replaced_while_another_process_replaces_it_or_its_plan(queue, monkeypatch):
+    monkeypatch.setattr(locked.__wrapped__, "__kwdefaults__", {"seconds": 0, "say": None})
+    before = queue.read_bytes()
+    made = read_plan(queue)
+    for other in (queue, queue.with_suffix(".xlsx")):  # they share the plan
+        with locked(plan_path(queue)), pytest.raises(PulensError, match="is using this file"):
+            made.write(other)
+    assert queue.read_bytes() == before
+    made.write(queue)
 
 
 def test_any_prefix_is_a_valid_audit(queue):

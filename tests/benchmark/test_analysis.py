@@ -8,6 +8,7 @@ from scipy import stats
 
 from pulens.benchmark.analyse import bayesian, cells, costs, failures, labels, paired, ranks, tables
 from pulens.errors import InputError
+from pulens.intervals.kernels.holm import holm
 
 
 def row(learner, dataset, seed, value, *, strategy="S1", frequency=0.1, seconds=1.0, **more):
@@ -50,7 +51,7 @@ def test_holm_is_the_step_down_procedure():
     rng = np.random.default_rng(0)
     for _ in range(50):
         p = rng.uniform(size=6) ** 3
-        found = np.array(paired.holm(p))
+        found = np.array(holm(p))
         for level in (0.01, 0.05, 0.2):  # reject while p_(j) <= level / (m - j + 1)
             rejected = set()
             for step, place in enumerate(np.argsort(p)):
@@ -58,8 +59,8 @@ def test_holm_is_the_step_down_procedure():
                     break
                 rejected.add(place)
             assert rejected == set(np.flatnonzero(found <= level))
-    assert np.isnan(paired.holm([0.01, np.nan])[1])
-    assert paired.holm([0.01, np.nan])[0] == 0.01
+    assert np.isnan(holm([0.01, np.nan])[1])
+    assert holm([0.01, np.nan])[0] == 0.01
 
 
 def test_methods_are_compared_with_nnpu_on_the_seeds_they_share():

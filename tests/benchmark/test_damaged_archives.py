@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from pulens.atomic_write import whole_file
 from pulens.benchmark.analyse.failures import score_view
 from pulens.benchmark.analyse.judgement import coverage, judge
 from pulens.benchmark.archive import Store, differences, read
@@ -25,7 +26,6 @@ from pulens.benchmark.run import run_plan
 from pulens.benchmark.splits import _stored_odds
 from pulens.cli import main
 from pulens.errors import InputError
-from pulens.whole_files import whole_file
 from synthetic_archive import LEARNERS, make, rewritten
 
 

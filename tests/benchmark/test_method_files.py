@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from pulens.benchmark import methods
 from pulens.benchmark.new_method import write_method
 from pulens.benchmark.plan import expand
 from pulens.benchmark.protocol import load_protocol
+from pulens.benchmark.training import train
 from pulens.benchmark.work import attempt
 from pulens.cli import main
 from pulens.errors import InputError
@@ -165,6 +168,38 @@ def test_a_method_that_ends_the_process_while_it_trains_is_a_failed_run(tmp_path
     place.write_text(place.read_text().replace("z = self.stack.logits(batch)", "raise SystemExit(7)"))
     runs = expand(load_protocol("smoke", methods=[str(place)], seeds=[1], scenario="case-control")).runs[:1]
     assert attempt(runs, "cpu", None).startswith("SystemExit: 7")
+
+
+AROUND = """
+from sklearn.base import BaseEstimator
+from pulens.learners import NNPU
+
+class Mine(BaseEstimator):
+    "A network that is fitted alone, in a learner of another kind."
+
+    def __init__(self, *, class_prior="auto", random_state=None, scenario="case-control"):
+        self.class_prior, self.random_state, self.scenario = class_prior, random_state, scenario
+
+    def fit(self, X, y):
+        self.network = NNPU(**self.get_params(), backbone="linear", device="cpu", progress=False).fit(X, y)
+        self.rescues_ = self.network.rescues_
+        return self
+
+    def decision_function(self, X):
+        return self.network.decision_function(X)
+
+LEARNER = Mine
+"""
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")
+def test_what_a_learner_that_is_fitted_alone_was_rescued_by_is_archived(tmp_path):
+    place = tmp_path / "mine.py"
+    place.write_text(AROUND)
+    run = expand(load_protocol("smoke", methods=[str(place)], seeds=[1], scenario="case-control")).runs[0]
+    (row,) = train([run], "cpu")
+    assert json.loads(row["found"])["rescues"].startswith("Rescued: warm start (began where 120 steps of nnPU lead")
 
 
 def test_an_interrupt_is_still_an_interrupt(tmp_path):

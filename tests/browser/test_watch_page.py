@@ -55,7 +55,7 @@ def test_the_page_is_whole_and_fits(open_page, report, options):
     assert "scores themselves have moved" in page.inner_text("#verdict")
     assert page.inner_text("#verdict .status") == "ALARM"
     charts = [one.get_attribute("data-chart") for one in page.locator("figure.chart").all()]
-    assert charts == ["positives", "metrics", "evidence", "labels-recall", "labels-rate", "scores"]
+    assert charts == ["positives", "precision", "recall", "f1", "evidence", "labels-recall", "labels-rate", "scores"]
     for figure in page.locator("figure.chart").all():
         assert figure.locator("svg path").count() > 0, "every chart is drawn"
     assert page.locator("#chart-positives svg circle").count() >= 8
@@ -134,7 +134,8 @@ def test_a_window_can_be_chosen_for_its_scores_by_menu_and_by_key(open_page, rep
 
 def test_every_chart_has_its_table(open_page, report):
     page = open_page(report).page
-    for name, columns in {"positives": 6, "metrics": 11, "evidence": 4, "labels-recall": 5, "scores": 5}.items():
+    columns_of = {"positives": 6, "precision": 5, "f1": 5, "evidence": 4, "labels-recall": 5, "scores": 5}
+    for name, columns in columns_of.items():
         page.locator(f"#chart-{name} details.data summary").click()
         heads = page.locator(f"#chart-{name} details.data th")
         heads.first.wait_for()

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pulens.atomic_write import whole_folder
 from pulens.cli import main
 from pulens.errors import InputError, PulensError
-from pulens.whole_files import whole_folder
 
 ROWS = [(i / 200, (i * 7 % 200) / 200, int(i > 150 and i % 2)) for i in range(200)]
 TABLE = "score,other,label\n" + "".join(f"{a},{b},{label}\n" for a, b, label in ROWS)
@@ -134,7 +134,7 @@ def test_a_failure_while_folders_are_swapped_leaves_the_old_one(tmp_path, monkey
             raise OSError(28, "No space left on device")
         return replace(self, target)
 
-    monkeypatch.setattr("pulens.whole_files._exchange", lambda one, other: False)  # a disk that needs two steps
+    monkeypatch.setattr("pulens.atomic_write._exchange", lambda one, other: False)  # a disk that needs two steps
     monkeypatch.setattr(Path, "replace", fails_once)
     with pytest.raises(PulensError, match="No space left"), whole_folder(tmp_path / "model") as made:
         (made / "a").write_text("new")

@@ -41,6 +41,13 @@ def test_json_holds_the_estimate_its_interval_and_the_feasible_range(capsys, fil
     assert answer["rows_to_audit"]["0.1"] > 100
 
 
+def test_no_more_rows_are_to_be_checked_than_there_are(capsys, file):
+    _, out, _ = run(capsys, file, "--json", "-")
+    rows = json.loads(out)["rows_to_audit"]
+    assert rows["0.1"] < rows["0.05"] < rows["0.02"] == 5000
+    assert "all 5,000 for 0.02" in " ".join(run(capsys, file)[1].split())
+
+
 def test_an_audit_is_combined_with_the_estimate(capsys, file):
     _, out, _ = run(capsys, file, "--audit", "40/200", "--combine", "--json", "-")
     assert "with an audit of 200 rows" in json.loads(out)["class_prior"]["method"]

@@ -9,10 +9,11 @@ import pytest
 
 import pulens
 from pulens.comparison.joint import JointCounts, read_models
-from pulens.comparison.paired import DifferenceOfRedraws, holm, two_sided_p
+from pulens.comparison.paired import DifferenceOfRedraws, two_sided_p
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.estimate import Interval
+from pulens.intervals.kernels.holm import holm
 from pulens.priors import ClassPrior
 from pulens.recovery import direct_roc_auc
 from pulens.recovery.assumptions import Assumptions
@@ -202,11 +203,11 @@ def test_crossing_points_are_computed():
     assert crossing.above == "bold"
     exact = 0.3
     careful_is_possible = 0.1 - exact * 0.4 >= 0
-    assert not careful_is_possible  # clipped at 0 false alarms: accuracy is then 1 - prior (1 - recall)
-    # 1 - 0.6 prior = 1 + 0.8 prior - 0.4  gives  prior = 2/7
-    assert crossing.class_prior == pytest.approx(2 / 7, abs=1e-8)
+    assert not careful_is_possible  # it finds no more than the 0.1 that it flags: accuracy is then 1 - (prior - 0.1)
+    # 1.1 - prior = 0.6 + 0.8 prior  gives  prior = 5/18
+    assert crossing.class_prior == pytest.approx(5 / 18, abs=1e-8)
     assert comparison.winner is None
-    assert "depends on the class prior: careful is better below 0.286, bold above" in comparison.verdict
+    assert "depends on the class prior: careful is better below 0.278, bold above" in comparison.verdict
 
 
 def test_a_range_of_priors_costs_certainty_and_never_adds_any():

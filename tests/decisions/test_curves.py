@@ -11,6 +11,7 @@ from pulens.decisions.crossings import OperatingRates, crossing_interval, crossi
 from pulens.decisions.curve import _reach, decision_curve
 from pulens.decisions.linear import LinearAtThresholds, net_benefit_form
 from pulens.evidence import gather
+from pulens.intervals.kernels.resampling import Resampling
 
 CAREFUL, BOLD = OperatingRates(0.4, 0.1), OperatingRates(0.9, 0.4)
 
@@ -85,7 +86,7 @@ def test_bands_hold_the_whole_curve_about_as_often_as_they_say():
     for seed in range(120):
         labels, scores, _ = probabilities(seed, 600)
         evidence = gather(labels, scores, class_prior=float(chance.mean()))
-        found = decision_curve(evidence, ratios=ratios, scores_are="probability", confidence=0.9)
+        found = decision_curve(evidence, ratios=ratios, scores_are="probability", resampling=Resampling(confidence=0.9))
         held += bool(((found.low <= truth) & (truth <= found.high)).all())
     assert 0.81 < held / 120 <= 0.99  # 90%, give or take three standard errors
 

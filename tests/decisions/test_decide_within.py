@@ -99,12 +99,20 @@ def test_clusters_without_cells_widen_costs_and_keep_values():
 def test_a_floor_within_cells_asks_for_more_than_labels_of_the_busy_site_show():
     rows = visits()
     within = pulens.decide(rows, class_prior=PRIORS, labelled_within="site", recall_at_least=0.8)
-    pooled = pulens.decide(rows, class_prior=0.25, recall_at_least=0.8)
+    pooled = pulens.decide(rows, class_prior=0.15, recall_at_least=0.8)
     assert within.threshold < pooled.threshold
     truth = rows.filter(polars.col("y") == 1)["score"].to_numpy()
     assert (truth >= within.threshold).mean() >= 0.8 > (truth >= pooled.threshold).mean()
     kept = pulens.decide(rows, class_prior=PRIORS, labelled_within="site", precision_at_least=0.4, cluster="patient")
     assert kept.precision.value > 0.4
+
+
+def test_where_random_labels_are_ruled_out_the_floor_holds_in_every_possible_world():
+    rows = visits()
+    decision = pulens.decide(rows, class_prior=0.25, recall_at_least=0.8)
+    assert "labels-not-random" in [notice.code for notice in decision.notices]
+    assert decision.recall == pulens.evaluate(rows, class_prior=0.25).at(decision.threshold)["recall"]
+    assert decision.recall.interval.low >= 0.8
 
 
 def test_regret_and_curves_within_cells():

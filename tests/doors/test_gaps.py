@@ -223,6 +223,19 @@ def test_an_audit_of_so_many_positives_would_settle_the_gap():
     assert prior.gaps().audit.rows["south"] == np.ceil(audit.missing["south"] / share)
 
 
+def test_no_group_is_asked_for_more_rows_than_it_has():
+    table = rows_of(north=(40, 100, 400, 950), south=(25, 50, 120, 150))
+    found = pulens.evaluate_by(table, "group", class_prior={"north": 0.3, "south": 0.28}, threshold=1).gaps()
+    audit = found.audit
+    unlabelled = 150
+    assert audit.missing["south"] > audit.too_few["south"] > 0
+    assert audit.rows["south"] == unlabelled
+    words = " ".join(str(found).split())
+    assert f"all 150 unlabelled rows together hold about {audit.too_few['south']}, too few" in words
+    told = {one["group"]: one for one in found.to_dict()["gaps"]["audit"]["groups"]}
+    assert (told["south"]["rows_to_check"], told["south"]["enough_rows"]) == (unlabelled, False)
+
+
 def test_json_has_the_keys_that_were_promised():
     answer = json.loads(json.dumps(gaps(MANY).to_dict(), allow_nan=False))["gaps"]
     promised = {"metric", "simultaneous", "critical_value", "p_value_equal", "groups", "differences", "largest"}

@@ -74,7 +74,10 @@ def test_numbers_say_what_they_rest_on(contradicted):
     assert contradicted.labelling.favours == "high"
     assert contradicted.labelling.factor == pytest.approx(3 * contradicted.labelling.least_factor)
     assert contradicted.labelling.largest_possible_prior < 0.2
+    assert contradicted["predicted_positive_rate"].basis == "random labelling"  # rows that are counted stay counted
     for name, found in contradicted.estimates.items():
+        if METRICS[name].counted:
+            continue
         assert found.basis == "possible worlds", name
         assert found.interval.confidence is None
         assert re.fullmatch(
@@ -132,7 +135,8 @@ def test_numbers_without_a_construction_are_undefined_with_the_way_out():
         assert "labels cannot be a random draw" in found.undefined_because
         assert "audit" in found.undefined_because
     noisy = pulens.evaluate(labels, scores, label_noise=0.02, threshold=2.0, **options)
-    assert all("label noise" in found.undefined_because for found in noisy.estimates.values())
+    supposed = [found for name, found in noisy.estimates.items() if not METRICS[name].counted]
+    assert all("label noise" in found.undefined_because for found in supposed)
     assert "cannot be said" in noisy.to_dict()["verdict"][2]
 
 
@@ -199,7 +203,7 @@ def test_sensitivity_and_robustness_start_from_the_least_factor(contradicted):
     low, _ = contradicted.sensitivity_curve("roc_auc")
     assert low.x[0] == pytest.approx(least, rel=0.05)
     assert np.all(np.diff(low.y) <= 1e-6)
-    limit = same.interval.low
+    limit = same.possible.low
     found = contradicted.robustness(f"precision > {limit}")
     assert found.factor == pytest.approx(factor, rel=0.01)
     failing = contradicted.robustness("recall > 0.999")
@@ -279,6 +283,83 @@ def test_how_rare_an_excess_is_said_to_be_is_no_understatement():
         share = np.mean(np.array(said) <= level)
         assert share <= level
     assert np.mean(np.array(said) <= 0.3) > 0.01  # and it is not empty talk
+
+
+def audited(rng, *, gap=3.0, labelled=2000, rows=20_000, prior=0.2, checked=200, favour=1.0):
+    """Labels and scores of case-control data, and how many of so many checked unlabelled rows are positive."""
+    found = rng.normal(gap, 1, 6 * labelled)
+    found = found[rng.random(found.size) < np.where(found > gap, 1.0, 1 / favour)][:labelled]
+    positive = rng.random(rows) < prior
+    scores = np.concatenate([found, rng.normal(gap * positive, 1)])
+    hits = int(rng.choice(positive, checked, replace=False).sum())
+    return np.repeat([1, 0], [labelled, rows]), scores, (hits, checked)
+
+
+def fired_share(sets, **world):
+    rng = np.random.default_rng(7)
+    fired = []
+    for _ in range(sets):
+        labels, scores, audit = audited(rng, **world)
+        evidence = pulens.evidence.gather(labels, scores, audit=audit, scenario="case-control")
+        fired.append(find_contradiction(evidence) is not None)
+    return float(np.mean(fired))
+
+
+@pytest.mark.parametrize("gap", [3.0, 8.0])
+def test_an_audit_that_missed_the_class_prior_by_chance_is_no_contradiction(gap):
+    assert fired_share(150, gap=gap) <= 0.02  # with the audited share taken for exact: 0.17 and 0.35
+
+
+def test_uneven_labels_still_contradict_an_audited_class_prior():
+    assert fired_share(60, favour=6.0) >= 0.5
+
+
+def test_an_audit_of_endless_rows_contradicts_as_an_exact_class_prior_does():
+    """The prior's doubt is all that stands between the two: with none left both fire at four standard errors."""
+    labels, scores, _ = audited(np.random.default_rng(3), gap=3.0)
+    for share in (0.19, 0.2, 0.21, 0.22, 0.24):
+        exact, sure = (
+            find_contradiction(pulens.evidence.gather(labels, scores, scenario="case-control", **given))
+            for given in ({"class_prior": share}, {"audit": (round(share * 10**8), 10**8)})
+        )
+        assert (exact is None) == (sure is None)
+
+
+def test_rates_that_a_doubtful_class_prior_explains_are_a_note_and_leave_ordinary_intervals():
+    rng = np.random.default_rng(0)
+    while True:
+        labels, scores, audit = audited(rng)
+        exact = pulens.evidence.gather(labels, scores, class_prior=audit[0] / audit[1], scenario="case-control")
+        if find_contradiction(exact) is not None:
+            break
+    found = pulens.evaluate(labels, scores, audit=audit, scenario="case-control", threshold=2.0, redraws=200)
+    assert found.labelling is None
+    note = next(notice for notice in found.notices if notice.code == "impossible-rates")
+    assert note.severity == pulens.notice.Severity.NOTE
+    assert "own uncertainty explains it" in note.message
+    assert found.estimates["recall"].interval.width < 0.05
+    assert found.estimates["precision"].basis == "random labelling"
+
+
+def test_in_one_sample_a_chance_number_of_labels_is_no_contradiction_of_a_known_class_prior():
+    """Few positives are hidden, and the class prior of the population tells their number only up to chance."""
+    rng = np.random.default_rng(0)
+    fired = 0
+    for _ in range(200):
+        positive = rng.random(1650) < 0.1
+        labels = (positive & (rng.random(1650) < 0.9)).astype(int)
+        scores = rng.normal(6.0 * positive)
+        if labels.mean() < 0.1:
+            evidence = pulens.evidence.gather(labels, scores, class_prior=0.1, scenario="single-set")
+            fired += find_contradiction(evidence) is not None
+    assert fired <= 1  # with the share among the unlabelled rows taken for exact: 4
+
+
+def test_a_range_contradicts_only_where_its_lower_end_does():
+    labels, scores, _ = biased()
+    for reach, expected in (((0.02, 0.2), False), ((0.19, 0.2), True)):
+        evidence = pulens.evidence.gather(labels, scores, class_prior=reach, scenario="case-control")
+        assert (find_contradiction(evidence) is not None) == expected
 
 
 def test_a_small_excess_says_how_rare_it_is():

@@ -14,6 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import pulens
+from postgresql_server import postgresql_server
 from pulens.cli import main
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
@@ -262,3 +264,23 @@ def test_a_database_whose_text_cannot_be_read_is_named_in_words(tmp_path, monkey
     monkeypatch.setattr("pulens.inputs.engines.sql._find_table", damaged)
     with pytest.raises(InputError, match="not text in UTF-8"):
         read_tally(f"sqlite:///{path}", table="t")
+
+
+def test_line_ends_in_the_names_of_columns_are_read_in_postgresql():
+    sqlalchemy = pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed")
+    with postgresql_server() as server:
+        engine = sqlalchemy.create_engine(server.address())
+        with engine.begin() as connection:
+            columns = '"la\nbel" INT, "sco\nre" DOUBLE PRECISION, "num\nber" NUMERIC, "i\nd" TEXT'
+            connection.exec_driver_sql(f'CREATE TABLE "ta\nble" ({columns})')
+            values = "(i % 3 = 0)::INT, i / 90.0, i, 'row' || i"
+            connection.exec_driver_sql(
+                f'INSERT INTO "ta\nble" SELECT {values} FROM generate_series(1, 90) i'.replace("%", "%%")
+            )
+        for score in ("sco\nre", "num\nber"):
+            told = {"table": "ta\nble", "label": "la\nbel", "score": score}
+            assert pulens.inputs.read_tally(server.address(), **told).totals.labelled == 30
+            assert (
+                len(pulens.plan_audit(server.address(), **told, id="i\nd", budget=20, threshold=0.5).rows.batch) == 20
+            )
+        engine.dispose()

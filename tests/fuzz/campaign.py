@@ -106,14 +106,17 @@ def one_call(number: int, folder: Path, kinds: Sequence[str] = ()) -> Result:
     return Result(number, kind, end, time.monotonic() - began, runs, detail)
 
 
-def _work(orders: Any, place: str, kinds: Sequence[str]) -> None:
+Maker = Callable[[int, Path, Sequence[str]], Result]  # makes a call of this number, in this folder, of these kinds
+
+
+def _work(orders: Any, place: str, kinds: Sequence[str], make: Maker) -> None:
     """A process that makes the calls it is told to, one after the other."""
     from pulens import cli  # noqa: F401  (what everybody needs is loaded before addresses are limited)
 
     _limit_memory()
     folder = Path(place)
     while (number := orders.recv()) is not None:
-        orders.send(one_call(number, folder / str(number), kinds))
+        orders.send(make(number, folder / str(number), kinds))
 
 
 def _limit_memory() -> None:
@@ -127,10 +130,10 @@ def _limit_memory() -> None:
 class Worker:
     """One process at work, and the number that it is busy with."""
 
-    def __init__(self, place: Path, kinds: Sequence[str] = ()) -> None:
+    def __init__(self, place: Path, kinds: Sequence[str] = (), make: Maker = one_call) -> None:
         context = multiprocessing.get_context("spawn")
         self.orders, theirs = context.Pipe()
-        self.process = context.Process(target=_work, args=(theirs, str(place), kinds), daemon=True)
+        self.process = context.Process(target=_work, args=(theirs, str(place), kinds, make), daemon=True)
         self.process.start()
         theirs.close()
         self.number, self.since = -1, 0.0
@@ -154,14 +157,15 @@ def campaign(
     kinds: Sequence[str] = (),
     until: float = float("inf"),
     tell: Callable[[Summary], None] | None = None,
+    make: Maker = one_call,
 ) -> Summary:
     """Calls from a number on, over several processes."""
     summary, began = Summary(first), time.monotonic()
-    with _prepared() as place:
+    with _prepared(of_commands=make is one_call) as place:
         numbers = iter(range(first, first + calls))
         workers: list[Worker] = []
         for number in numbers:
-            workers.append(Worker(place, kinds))
+            workers.append(Worker(place, kinds, make))
             workers[-1].begin(number)
             if len(workers) == processes:
                 break
@@ -178,7 +182,7 @@ def campaign(
                     worker.end()
                 if following is not None:
                     if not alive:
-                        workers.append(worker := Worker(place, kinds))
+                        workers.append(worker := Worker(place, kinds, make))
                     worker.begin(following)
             summary.seconds = time.monotonic() - began
             if tell is not None:
@@ -201,14 +205,15 @@ def _result(worker: Worker, ready: bool) -> tuple[Result, bool]:
 
 
 @contextlib.contextmanager
-def _prepared() -> Iterator[Path]:
-    """A folder for the files of calls; what is tampered with is made once for all processes."""
-    from hostile import originals
-
+def _prepared(*, of_commands: bool) -> Iterator[Path]:
+    """A folder for the files of calls; what commands tamper with is made once for all processes."""
     with tempfile.TemporaryDirectory(prefix="pulens-fuzz-") as folder:
-        if not os.environ.get(originals.PLACE):
-            originals.make(Path(folder, "originals"))
-            os.environ[originals.PLACE] = str(Path(folder, "originals"))
+        if of_commands:
+            from hostile import originals
+
+            if not os.environ.get(originals.PLACE):
+                originals.make(Path(folder, "originals"))
+                os.environ[originals.PLACE] = str(Path(folder, "originals"))
         yield Path(folder)
 
 
@@ -220,6 +225,40 @@ def _known(names: str, parser: argparse.ArgumentParser) -> list[str]:
     if strange:
         parser.error(f"no calls are of the kind {strange[0]!r}; there are {', '.join(KINDS)}")
     return kinds
+
+
+def alone() -> None:
+    """One thread for each process and no accelerator: networks here are tiny, and processes many."""
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+
+def told_and_written(out: Path | None) -> Callable[[Summary], None]:
+    """Tells where a campaign stands once a minute, and writes it."""
+    told = time.monotonic()
+
+    def tell(summary: Summary) -> None:
+        nonlocal told
+        if time.monotonic() - told > 60:
+            told = time.monotonic()
+            sys.stderr.write(f"{summary.calls:,} calls in {summary.seconds:.0f} s: {dict(summary.ends)}\n")
+            if out:
+                out.write_text(summary.to_json())
+
+    return tell
+
+
+def end(summary: Summary, out: Path | None) -> None:
+    """Write the counts, tell the failures, and end with the code that they make."""
+    if out:
+        out.write_text(summary.to_json())
+    for failure in summary.failures:
+        detail = failure.detail.encode("utf-8", "backslashreplace").decode()  # words may hold half a character
+        sys.stdout.write(f"\ncall {failure.number} ({failure.kind}): {failure.end}\n{detail}\n")
+    rate = summary.calls / max(summary.seconds, 1e-9)
+    took = f"{summary.seconds:.0f} s, {rate:.1f} a second, the slowest {summary.slowest:.1f} s"
+    sys.stdout.write(f"\n{summary.calls:,} calls ({summary.runs:,} runs) in {took}: {dict(summary.ends)}\n")
+    sys.exit(1 if summary.failed else 0)
 
 
 def main() -> None:
@@ -234,30 +273,10 @@ def main() -> None:
     parser.add_argument("--room", type=float, default=ROOM, help=room)
     given = parser.parse_args()
     os.environ["PULENS_FUZZ_ROOM"] = str(given.room)
-    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
-    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # networks here are tiny, and processes many
-    told = time.monotonic()
-
-    def tell(summary: Summary) -> None:
-        nonlocal told
-        if time.monotonic() - told > 60:
-            told = time.monotonic()
-            sys.stderr.write(f"{summary.calls:,} calls in {summary.seconds:.0f} s: {dict(summary.ends)}\n")
-            if given.out:
-                given.out.write_text(summary.to_json())
-
+    alone()
     until = time.monotonic() + given.seconds
-    kinds = _known(given.kinds, parser)
-    summary = campaign(given.first, given.calls, given.processes, kinds=kinds, until=until, tell=tell)
-    if given.out:
-        given.out.write_text(summary.to_json())
-    for failure in summary.failures:
-        detail = failure.detail.encode("utf-8", "backslashreplace").decode()  # words may hold half a character
-        sys.stdout.write(f"\ncall {failure.number} ({failure.kind}): {failure.end}\n{detail}\n")
-    rate = summary.calls / max(summary.seconds, 1e-9)
-    took = f"{summary.seconds:.0f} s, {rate:.1f} a second, the slowest {summary.slowest:.1f} s"
-    sys.stdout.write(f"\n{summary.calls:,} calls ({summary.runs:,} runs) in {took}: {dict(summary.ends)}\n")
-    sys.exit(1 if summary.failed else 0)
+    kinds, tell = _known(given.kinds, parser), told_and_written(given.out)
+    end(campaign(given.first, given.calls, given.processes, kinds=kinds, until=until, tell=tell), given.out)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Whatever is fed to the command line, it answers rightly or refuses in one sentence.
+"""Whatever is fed to the command line, or to the functions of Python, is answered rightly or refused in one sentence.
 
-``PULENS_FUZZ_SECONDS`` says for how long (60 by default; ``make fuzz`` runs ten minutes), ``PULENS_FUZZ_SEED`` where
-the numbers of the calls begin. A failure names its number: with it as the seed, and 0 seconds, the call is repeated.
-``campaign.py`` makes any number of calls over many processes.
+``PULENS_FUZZ_SECONDS`` says for how long (60 by default; ``make fuzz`` runs ten minutes), a third of it from Python;
+``PULENS_FUZZ_SEED`` where the numbers of the calls begin. A failure names its number: with it as the seed, and 0
+seconds, the call is repeated. ``campaign.py`` and ``python_side.py`` make any number of calls over many processes.
 """
 
 from __future__ import annotations
@@ -18,17 +18,21 @@ pytest.importorskip("duckdb")
 pytest.importorskip("skops")
 pytest.importorskip("safetensors")
 from campaign import Summary, one_call
+from python_side import one_python_call
 
 SECONDS = float(os.environ.get("PULENS_FUZZ_SECONDS", "60"))
 SEED = int(os.environ.get("PULENS_FUZZ_SEED", "0"))
 SHOWN = 8  # failures told in full
+SIDES = {"command line": (one_call, 2 / 3), "Python": (one_python_call, 1 / 3)}  # and their shares of the time
 
 
-def test_hostile_calls_are_answered_or_refused(tmp_path):
+@pytest.mark.parametrize("side", SIDES)
+def test_hostile_calls_are_answered_or_refused(side, tmp_path):
+    make, share = SIDES[side]
     summary = Summary(SEED)
-    until, number = time.monotonic() + SECONDS, SEED
+    until, number = time.monotonic() + share * SECONDS, SEED
     while number == SEED or time.monotonic() < until:
-        summary.add(one_call(number, tmp_path / str(number)))
+        summary.add(make(number, tmp_path / str(number)))
         number += 1
     sys.stdout.write(f"\n{summary.calls:,} calls from {SEED}: {dict(summary.ends)}\n")
     # one of each kind: the same mistake would fill the page

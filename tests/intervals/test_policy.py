@@ -95,6 +95,16 @@ def test_held_ends_hold_the_value_and_stay_within_what_the_number_can_be() -> No
     assert Held(Line(), known=0.5, own_prior=0.3, own_tail=0.025).ends(0.3, 0.025)[0] == 0.5
 
 
+def test_a_factor_widens_what_rows_do_and_not_the_doubt_about_the_share() -> None:
+    held = Held(Line(error=0.1), known=0.6, own_prior=0.3, own_tail=0.025, lowest=-9.0, highest=9.0, factor=1.5)
+    reach = 0.1 * normal_quantile(0.95)
+    assert held.ends(0.3, 0.025) == pytest.approx((0.6 - 1.5 * reach, 0.6 + 1.5 * reach))
+    assert held.ends(0.25, 0.025) == pytest.approx((0.5 - 1.5 * reach, 0.5 + 1.5 * reach))  # not from the held value
+    more = 1.25 * reach**2  # of the variance: 1.5 squared less 1
+    drawn = 0.6 - (1.6**2 + more) ** 0.5, 0.6 + (0.4**2 + more) ** 0.5
+    assert held.ends(None, 0.025) == pytest.approx(drawn)
+
+
 def test_the_spread_of_held_ends_is_that_of_the_normal_law_with_their_width() -> None:
     held = Held(Line(error=0.05), known=0.6, own_prior=0.3, own_tail=0.025)
     assert held.spread([0.1, 0.9], 0.95) == pytest.approx(0.05)

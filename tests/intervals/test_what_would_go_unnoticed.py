@@ -76,11 +76,10 @@ def humped(table):
     return np.broadcast_to(4 * share * (1 - share), np.shape(table.true_positive_rate))
 
 
-@pytest.mark.parametrize("among_many", [False, True])
-def test_a_range_over_the_class_prior_holds_what_lies_between_its_ends(among_many: bool) -> None:
+def test_a_range_over_the_class_prior_holds_what_lies_between_its_ends() -> None:
     labels, scores = rows(40, 400)
     evidence = gather(labels, scores, class_prior=(0.3, 0.9), scenario="case-control")
-    doubts = Doubts(evidence, Resampling(redraws=100, among_many=among_many))
+    doubts = Doubts(evidence, Resampling(redraws=100))
     found = estimate("humped", Metric(humped, "A hump"), evidence, threshold=0.5, doubts=doubts)
     assert found.value == pytest.approx(4 * 0.6 * 0.4)
     assert found.sources["class prior"].high == pytest.approx(1.0, abs=0.002)  # at a share of one half

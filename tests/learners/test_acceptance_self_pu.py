@@ -44,7 +44,7 @@ def program(build=small, rows=60, n_labelled=12, **changes):
     data = StackedRows(table, [Part(places[:n_labelled], places[n_labelled:])], Scenario.CASE_CONTROL)
     held = StackedRows(table, [Part(np.arange(rows, rows + 6), np.arange(rows + 6, rows + 20))], Scenario.CASE_CONTROL)
     networks = [StackedNetwork(build, [0], CPU, name=name) for name in SelfPU._program.network_names]
-    settings = vars(SelfPU(**changes, scenario="case-control"))
+    settings = vars(SelfPU(**{"loss": "sigmoid", **changes}, scenario="case-control"))
     return SelfPU._program(Stack(data, Streams([0], CPU), networks, torch.tensor([0.4]), settings, held))
 
 

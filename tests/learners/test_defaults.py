@@ -47,7 +47,7 @@ def test_a_rare_class_is_ranked_and_about_the_right_share_is_called_positive(tab
     area = (order[positive].sum() - n * (n + 1) / 2) / (n * (~positive).sum())
     assert area > 0.9
     assert 0.04 < model.predict(X).mean() < 0.25
-    assert model.get_params()["loss"] == "sigmoid"  # settings stay as they were given
+    assert model.get_params()["loss"] is None  # settings stay as they were given
 
 
 def test_missing_values_and_words_are_refused_with_the_step_to_put_before(table):

@@ -151,7 +151,7 @@ def test_a_training_that_forgets_its_labels_is_undone_and_says_so(few, monkeypat
 
     X, labels = few
     learner = learners.NNPU(**FEW)
-    fit_many = learners.stack.learner.fit_many
+    fit_many = learners.stack.rescue.fit_many
 
     def forgetting(fitted, *given, **told):
         found = fit_many(fitted, *given, **told)
@@ -160,7 +160,7 @@ def test_a_training_that_forgets_its_labels_is_undone_and_says_so(few, monkeypat
                 weights.data.neg_()
         return found
 
-    monkeypatch.setattr(learners.stack.learner, "fit_many", forgetting)
+    monkeypatch.setattr(learners.stack.rescue, "fit_many", forgetting)
     with pytest.warns(CollapseWarning, match="lost what it began with.*the start is kept"):
         learner.fit(X, labels)
     assert learner.best_epoch_ == 0
@@ -185,7 +185,7 @@ def test_many_positives_and_no_class_prior_are_no_reason_to_go_back():
 
 @pytest.mark.torch
 def test_rows_are_few_where_they_make_few_steps_or_choose_the_epoch_by_accident():
-    from pulens.learners.stack.learner import begins_warm
+    from pulens.learners.stack.rescue import begins_warm
 
     assert begins_warm(learners.NNPU(), 2000, 6100)  # 24 steps in each of 40 epochs
     assert not begins_warm(learners.NNPU(), 2000, 6200)

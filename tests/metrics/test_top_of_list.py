@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import permutations
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.metrics import dcg_score, ndcg_score
 
 import pulens
 from pulens import metrics
+from pulens.metrics.parts.top_of_list import fitting_together
 
 W = [1] * 3 + [0] * 5, [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2]
 T = [1] * 4 + [0] * 8, [3, 2, 2, 1, 3, 2, 2, 2, 1, 1, 1, 0]
@@ -191,7 +193,9 @@ def test_what_binning_can_change_at_k_is_bounded():
 
     (labels, scores), *_ = worlds(1, "single-set", 5)
     exact = Tally.from_arrays(labels, scores)
-    for name in ("recall_at_k", "precision_at_k", "enrichment_factor"):
+    coarse = metrics.precision_at_k(gather(exact.binned(0), class_prior=0.15), k=50, confidence=0.95)
+    assert "binning" not in coarse.sources  # counts at other places move it, so there is no bound
+    for name in ("recall_at_k", "enrichment_factor"):
         metric = getattr(metrics, name)
         known = metric(gather(exact, class_prior=0.15), k=50).value
         for bits in (0, 1, 3):
@@ -259,3 +263,60 @@ def test_discounts_of_more_ranks_than_can_be_counted_go_on_where_the_sum_ends(mo
     np.testing.assert_allclose(top_of_list.discounts(80_000)(ranks), whole, rtol=1e-12)
     far = top_of_list.discounts(1e15)(np.array([1e14, 1e15]))
     assert np.log(2) * 9e14 / np.log(1e15) < far[1] - far[0] < np.log(2) * 9e14 / np.log(1e14)
+
+
+@pytest.mark.parametrize("scenario", ["single-set", "case-control"])
+@pytest.mark.parametrize("seed", range(6))
+def test_positives_and_negatives_among_the_first_rows_both_rise_with_k(seed, scenario):
+    rng = np.random.default_rng(seed)
+    positive = rng.random(4000) < 0.1
+    labels = (positive & (rng.random(4000) < 0.35)).astype(int)
+    scores = np.round(rng.normal(1.4 * positive), 3)
+    prior = float(rng.uniform(0.1, 0.2))  # often too high
+    found = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario)
+    rows_checked = (10, 20, 50, 100, 200, 500, 1000)
+    tops = [found.top(k) for k in rows_checked]
+    hits = np.array([0.0, *(top["precision_at_k"].value * top.k for top in tops)])
+    steps = np.diff([0, *rows_checked])
+    assert (np.diff(hits) >= -1e-9).all()
+    assert (np.diff(hits) <= steps + 1e-9).all()
+    if scenario == "single-set":
+        known = np.array([0.0, *(top.known for top in tops)])
+        assert (np.diff(hits) >= np.diff(known) - 1e-9).all()
+        for top in tops:
+            assert top["precision_at_k"].interval.low >= top.known / top.k - 1e-12
+            assert top.hits.low >= math.floor(top.known)
+
+
+def test_counts_are_moved_as_little_as_fitting_together_asks():
+    """The slow way: a linear program for the smallest largest deviation, in standard errors."""
+    from scipy.optimize import linprog
+
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        rows = np.sort(rng.uniform(0, 100, 6)).round()
+        counts, spread = np.cumsum(rng.normal(8, 12, 6)), rng.uniform(0.5, 5, 6)
+        found = fitting_together(counts, rows, spread)
+        # variables: the six counts and t
+        above = np.column_stack([np.eye(6), -spread])
+        below = np.column_stack([-np.eye(6), -spread])
+        falls = np.column_stack([-np.diff(np.eye(6), axis=0), np.zeros(5)])
+        leaps = np.column_stack([np.diff(np.eye(6), axis=0), np.zeros(5)])
+        limits = np.concatenate([counts, -counts, np.zeros(5), np.diff(rows)])
+        best = linprog(
+            [0] * 6 + [1], np.vstack([above, below, falls, leaps]), limits, bounds=[(None, None)] * 6 + [(0, None)]
+        )
+        assert np.max(np.abs(found - counts) / spread) == pytest.approx(best.fun, abs=1e-7)
+        assert (np.diff(found) >= -1e-9).all()
+        assert (np.diff(found) <= np.diff(rows) + 1e-9).all()
+
+
+def test_that_every_row_is_positive_is_no_headline():
+    rng = np.random.default_rng(0)
+    positive = rng.random(20_000) < 0.1
+    labels = (positive & (rng.random(20_000) < 0.35)).astype(int)
+    scores = rng.normal(1.3 * positive)
+    for prior in (0.1, 0.134, 0.16):
+        for k in (20, 50, 100, 200):
+            sentence = pulens.evaluate(labels, scores, class_prior=prior, threshold=1.0).top(k).sentence
+            assert f"the estimate is {k} " not in sentence.replace("(", " ")

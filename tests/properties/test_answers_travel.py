@@ -23,6 +23,7 @@ from pulens.calibration.reviewed import reviewed_reliability
 from pulens.doors.reviews import ReviewsAsked, row_reviews
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading
+from pulens.watching import Change, LabelChange
 
 ROOMS_WITHOUT_ANSWERS = ("backbones", "benchmark", "cli", "demo", "learners", "report", "studies", "testing")
 
@@ -143,6 +144,8 @@ def answers_beyond(rows, folder):
         ).top(5, per="query"),
         pulens.compare(rows, score=["score", "other"], class_prior=0.3, cost_ratio=0.2, k=20, redraws=100),
         pulens.watch(days, risen, class_prior=0.3, threshold=0.5),
+        Change("share", "day 2", "day 1", "day 3", 0.1, None, 0.5, 1.0, 3),
+        LabelChange("day 2", "day 1", "day 3", 2.5, "labelling", 0.1, 0.2),
         pulens.fit(rows, label="label", class_prior=0.3, folds=2, method="elkan_noto"),
     ]
     for answer in found:

@@ -50,7 +50,7 @@ def test_rankings_change_by_at_most_the_bound(name, rows, prior, noise, bits):
             bound = metric.binning_error(binned, assumptions, **options)
             truth, read = (raw_value(metric, tally, assumptions, **options) for tally in (exact, binned))
             if math.isnan(bound):
-                assert noise > 0
+                assert noise > 0 or name == "precision_at_k"  # counts at other places move it
             else:
                 assert math.isnan(truth) == math.isnan(read)
                 assert math.isnan(truth) or abs(truth - read) <= bound + 1e-9

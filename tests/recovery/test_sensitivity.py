@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from itertools import pairwise
@@ -10,9 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.metrics import average_precision_score, roc_auc_score
 
 import pulens
-from pulens.recovery.labelling import corner, mean_range, precision_sum, precision_sum_range, rate_range
+from pulens.metrics import METRICS
+from pulens.metrics.parts.labelling_range import range_at_threshold
+from pulens.recovery.labelling import lowest_mean, mean_range, precision_sum, precision_sum_range, rate_range
+from pulens.recovery.possible_worlds import PossibleWorlds
 from tests_support import pu_rows
 
 FAVOURS = ("high", "low")
@@ -34,51 +39,195 @@ def test_without_positives_no_labelling_moves_average_precision() -> None:
     rows = ([0, 1, 0, -1, 1], [-2.0, 2.0, 1.0, 2.0, 2.0])
     evaluation = pulens.evaluate(*rows, audit="0/50", scenario="case-control", redraws=100)
     found = evaluation.sensitivity("average_precision", factor=2.0)
-    assert found.interval.low == found.interval.high == found.value
+    assert found.possible.low == found.possible.high == found.value
+
+
+def by_programme(shares: np.ndarray, values: np.ndarray, factor: float, favours: str, floor: float) -> float:
+    """The lowest mean of ``values`` over the positives, by a linear programme in h and its smallest value m."""
+    from scipy.optimize import linprog
+
+    size = shares.size
+    rising = np.eye(size, size + 1) - np.eye(size, size + 1, 1)
+    rows = rising[: size - 1] if favours == "high" else -rising[: size - 1]
+    least = np.hstack([-np.eye(size), np.ones((size, 1))])  # m <= h
+    most = np.hstack([np.eye(size), np.full((size, 1), -factor)])  # h <= G m
+    above = np.vstack([rows, least, most])
+    found = linprog(
+        np.append(shares * values, 0.0),
+        A_ub=above,
+        b_ub=np.zeros(len(above)),
+        A_eq=[np.append(shares, 0.0)],
+        b_eq=[1.0],
+        bounds=[(floor, None)] * size + [(0, None)],
+    )
+    assert found.status == 0
+    return float(found.fun)
+
+
+@pytest.mark.parametrize("favours", FAVOURS)
+@pytest.mark.parametrize("seed", range(30))
+def test_the_lowest_mean_is_that_of_a_linear_programme(favours: str, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    size, factor, floor = (
+        int(rng.integers(1, 9)),
+        float(rng.uniform(1, 30)),
+        float(rng.choice([0.0, rng.random(), 1.0])),
+    )
+    shares, values = rng.dirichlet(np.ones(size)), rng.normal(size=size)
+    if seed % 2:
+        values = np.sort(values)[::-1]
+    found = lowest_mean(shares, values, factor, favours, floor=floor)
+    assert found.value == pytest.approx(by_programme(shares, values, factor, favours, floor), abs=1e-9)
+    heights = found.density / shares
+    assert found.density @ values == pytest.approx(found.value, abs=1e-9)
+    assert heights.min() >= floor - 1e-9
+    assert heights.max() <= factor * heights.min() * (1 + 1e-9)
+    assert (np.diff(heights if favours == "high" else heights[::-1]) >= -1e-9).all()
+    moved = by_programme(shares, values, factor, favours, max(floor - 1e-4, 0.0))
+    assert (found.value - moved) / 1e-4 == pytest.approx(found.floor_slope if floor else 0.0, abs=0.02)
 
 
 @pytest.mark.parametrize("favours", FAVOURS)
 @pytest.mark.parametrize("seed", range(10))
-def test_no_labelling_leaves_the_ranges_and_some_reaches_them(favours: str, seed: int) -> None:
+def test_no_labelling_leaves_the_ranges(favours: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
     size, factor = int(rng.integers(1, 7)), float(rng.uniform(1, 6))
+    floor = float(rng.choice([0.0, rng.random()]))
     shares = rng.dirichlet(np.ones(size))
     called = np.sort(rng.uniform(0.05, 1, size))
     values = np.sort(rng.random(size))[::-1]
-    low, high = mean_range(shares, values, factor, favours)
-    least, most = precision_sum_range(shares, called, factor, favours)
-    means, sums = [], []
+    low, high = (found.value for found in mean_range(shares, values, factor, favours, floor=floor))
+    least, most = (found.value for found in precision_sum_range(shares, called, factor, favours, floor=floor))
+    sums = []
     for density in labellings(shares, factor, favours, rng):
-        means.append(density @ values)
+        if (density < floor * shares - 1e-12).any():
+            continue
+        assert low - 1e-12 <= density @ values <= high + 1e-12
         sums.append(precision_sum(density, called))
         running = np.cumsum(density)
-        below, above = rate_range(np.cumsum(shares), factor, favours)
+        below, above = rate_range(np.cumsum(shares), factor, favours, floor=floor)
         assert (running >= below - 1e-12).all()
         assert (running <= above + 1e-12).all()
-    steps = [corner(shares, place, factor, favours) for place in range(size + 1)]
-    assert min(means) >= low - 1e-12
-    assert max(means) <= high + 1e-12
-    assert min(step @ values for step in steps) == pytest.approx(low, abs=1e-12)
-    assert max(step @ values for step in steps) == pytest.approx(high, abs=1e-12)
-    assert min(sums) >= least - 1e-12
-    assert max(sums) <= most + 1e-12
-    assert max(precision_sum(step, called) for step in steps) == pytest.approx(most, abs=1e-12)
+    assert min(sums, default=least) >= least - 1e-12
+    assert max(sums, default=most) <= most + 1e-12
 
 
-def test_the_least_precision_sum_is_reached() -> None:
+def corners(shares: np.ndarray, factor: float, favours: str, floor: float) -> np.ndarray:
+    """Densities at which no labelling is a mixture of others: steps, and where edges between them meet the floor."""
+    ordered = shares if favours == "high" else shares[::-1]
+    steps = [ordered * np.where(np.arange(shares.size) < place, 1.0, factor) for place in range(1, shares.size + 1)]
+    steps = [step / step.sum() for step in steps]
+    least = [(step / ordered).min() for step in steps]
+    found = [step for step, smallest in zip(steps, least, strict=True) if smallest >= floor]
+    for (below, smallest), (above, larger) in itertools.product(zip(steps, least, strict=True), repeat=2):
+        if smallest < floor <= larger:
+            part = (larger - floor) / (larger - smallest)
+            found.append(part * below + (1 - part) * above)
+    return np.array(found if favours == "high" else [each[::-1] for each in found])
+
+
+@pytest.mark.parametrize("favours", FAVOURS)
+@pytest.mark.parametrize("floor", [0.0, 0.4, 0.8])
+def test_the_extremes_of_the_precision_sum_are_reached(favours: str, floor: float) -> None:
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(5)
     shares, called, factor = rng.dirichlet(np.ones(5)), np.sort(rng.uniform(0.1, 1, 5)), 4.0
-    low, _ = precision_sum_range(shares, called, factor)
-    steps = np.array([corner(shares, place, factor, "high") for place in range(6)])
+    low, high = precision_sum_range(shares, called, factor, favours, floor=floor)
+    every = corners(shares, factor, favours, floor)
 
     def mixed(weights: np.ndarray) -> float:
-        shares_of_steps = weights**2 / (weights**2).sum()
-        return precision_sum(shares_of_steps @ steps, called)
+        parts = weights**2 / (weights**2).sum()
+        return precision_sum(parts @ every, called)
 
-    found = min(minimize(mixed, rng.random(6) + 0.1, tol=1e-12).fun for _ in range(5))
-    assert found == pytest.approx(low, abs=5e-6)
+    found = min(minimize(mixed, rng.random(len(every)) + 0.1, tol=1e-12).fun for _ in range(5))
+    assert found == pytest.approx(low.value, abs=5e-6)
+    assert max(precision_sum(each, called) for each in every) == pytest.approx(high.value, abs=1e-12)
+    assert precision_sum(high.density, called) == pytest.approx(high.value, abs=1e-12)
+
+
+# --- the single set: labelled rows are positives ---------------------------------------------------------------------
+
+
+def mostly_labelled(seed: int = 0, rows: int = 6000, positives: int = 1200, labelled: int = 990):
+    """A table in which five in six positives are labelled, and where its hidden positives are."""
+    rng = np.random.default_rng(seed)
+    positive = np.arange(rows) < positives
+    labels = np.zeros(rows, int)
+    labels[rng.permutation(positives)[:labelled]] = 1
+    return labels, rng.normal(np.where(positive, 2.05, 0.0), 1)
+
+
+@pytest.mark.parametrize("factor", [1.5, 3.0, 1000.0, 1e6])
+def test_no_factor_goes_below_what_the_labelled_rows_prove(factor: float) -> None:
+    labels, scores = mostly_labelled()
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.2, scenario="single-set", threshold=1.0, confidence=None)
+    worst = labels == 1
+    worst[np.flatnonzero(labels == 0)[np.argsort(scores[labels == 0])[:210]]] = True
+    proven = {
+        "recall": float(worst[scores >= 1.0].sum() / 1200),
+        "precision": float(worst[scores >= 1.0].mean()),
+        "roc_auc": float(roc_auc_score(worst, scores)),
+        "average_precision": float(average_precision_score(worst, scores)),
+    }
+    for name, least in proven.items():
+        found = evaluation.sensitivity(name, factor=factor).possible
+        assert found.low >= least - 1e-4, name
+    assert math.isinf(evaluation.robustness(f"recall > {proven['recall'] - 1e-6}").factor)
+
+
+def test_possible_worlds_and_sensitivity_are_one_range_where_both_speak() -> None:
+    """With room for all positives everywhere the worlds up to a factor are the labellings up to it."""
+    shares, values = np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.6, 0.1])
+    for favours, floor in itertools.product(FAVOURS, (0.0, 0.6)):
+        worlds = PossibleWorlds(shares, np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 1.0]), favours, floor)
+        found = [float(world @ values) for world in worlds.extremes(values, 4.0)]
+        assert found == pytest.approx([each.value for each in mean_range(shares, values, 4.0, favours, floor=floor)])
+        tight = PossibleWorlds(shares, np.array([0.0, 0.0, 1.0]), np.array([1.0, 1 - 1e-9, 1.0]), favours, floor)
+        assert [float(world @ values) for world in tight.extremes(values, 4.0)] == pytest.approx(found, abs=1e-6)
+
+
+# --- sampling error --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
+def test_at_a_factor_of_one_the_interval_is_that_of_random_labels(scenario: str) -> None:
+    rng = np.random.default_rng(0)
+    positive = np.r_[np.ones(100, bool), rng.random(900) < 0.2]
+    labels, scores = np.repeat([1, 0], [100, 900]), rng.normal(1.5 * positive)
+    for prior in ({"class_prior": 0.3}, {"audit": (20, 90)}, {"class_prior": (0.28, 0.33)}):
+        evaluation = pulens.evaluate(labels, scores, scenario=scenario, threshold=1.0, redraws=200, **prior)
+        slack = 0.02 if isinstance(prior.get("class_prior"), tuple) else 1e-9  # of a range, over fewer of its shares
+        for name in ("recall", "precision", "f1", "roc_auc", "average_precision"):
+            found, own = evaluation.sensitivity(name, factor=1.0).interval, evaluation.estimates[name].interval
+            assert (found.low, found.high) == pytest.approx((own.low, own.high), abs=slack)
+            assert found.confidence == 0.95
+
+
+@pytest.mark.parametrize("scenario", ["case-control", "single-set"])
+@pytest.mark.parametrize("name", ["recall", "precision", "roc_auc", "average_precision"])
+def test_errors_of_the_ends_are_the_spread_of_samples(scenario: str, name: str) -> None:
+    """The witness: the same end in two hundred samples."""
+    rng = np.random.default_rng(1)
+    lows, said = [], []
+    for _ in range(200):
+        if scenario == "case-control":
+            positive = rng.random(3000) < 0.2
+            labels = np.repeat([1, 0], [300, 3000])
+            scores = np.concatenate([rng.normal(1.5, 1, 300), rng.normal(1.5 * positive)])
+        else:
+            positive = rng.random(3000) < 0.2
+            labels = (positive & (rng.random(3000) < 0.6)).astype(int)
+            scores = rng.normal(1.5 * positive)
+        evidence = pulens.evidence.gather(labels, scores, class_prior=0.2, scenario=scenario)
+        metric = METRICS[name]
+        if metric.other_labelling is None:
+            reach = range_at_threshold(evidence, metric.compute, 1.0, 3.0, "high", {})
+        else:
+            reach = metric.other_labelling.up_to(evidence, 3.0, "high", 0.0)
+        lows.append(reach.low)
+        said.append(reach.low_error)
+    assert np.mean(said) == pytest.approx(np.std(lows), rel=0.17)
 
 
 def truth_of_labelling(scores: np.ndarray, labels: np.ndarray, density: np.ndarray, prior: float, threshold: float):
@@ -185,3 +334,26 @@ def test_a_threshold_that_nothing_reaches_can_be_written_as_json():
     evaluation = pulens.evaluate(labels.astype(int), scores, class_prior=0.5, scenario="case-control", threshold=np.inf)
     written = evaluation.sensitivity("recall", factor=2).to_dict()
     assert json.loads(json.dumps(written, allow_nan=False))["threshold"] is None
+
+
+@pytest.mark.parametrize("factor", [8.0, 100.0])
+def test_where_random_labels_are_impossible_no_factor_goes_below_what_rows_prove_either(factor: float) -> None:
+    rng = np.random.default_rng(3)
+    positive = np.arange(6000) < 1200
+    scores = rng.normal(2.0 * positive)
+    labels = (positive & (rng.random(6000) < np.where(scores > 2.0, 0.95, 0.95 / 6))).astype(int)
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.2, scenario="single-set", threshold=2.0)
+    assert evaluation.labelling is not None
+    worst, hidden = labels == 1, 1200 - int(labels.sum())
+    worst[np.flatnonzero(labels == 0)[np.argsort(scores[labels == 0])[:hidden]]] = True
+    flagged = scores >= 2.0
+    proven = {
+        "recall": float(worst[flagged].sum() / 1200),
+        "precision": float(worst[flagged].mean()),
+        "roc_auc": float(roc_auc_score(worst, scores)),
+    }
+    for name, least in proven.items():
+        found = evaluation.sensitivity(name, factor=factor)
+        assert found.possible.low >= least - 1e-4, name
+        assert found.interval.low <= found.possible.low + 1e-9
+        assert found.interval.high >= found.possible.high - 1e-9

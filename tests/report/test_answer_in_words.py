@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 
 import numpy as np
@@ -10,7 +11,10 @@ import pytest
 
 import pulens
 from pulens.cli import main
+from pulens.intervals.doubts import Doubts
 from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.withholding import WIDE
 from pulens.report.next_steps import MOST_STEPS, next_steps
 from pulens.report.summary import MARK, summarise
 
@@ -114,26 +118,51 @@ def test_an_answer_leads_with_what_needs_no_prior_where_rows_hardly_speak_about_
     assert precision.interval
     assert hardly_known.to_dict()["prior_hardly_known"] is True
     for text in (str(hardly_known), hardly_known.to_markdown()):
-        assert f"{hardly_known.estimates['precision'].value:.3f}" not in text.split("next")[0]
-        assert "only the interval is given" in " ".join(text.split())
+        assert "no single value: this data barely constrains it" in " ".join(text.replace("\\", "").split())
+
+
+def test_a_withheld_value_is_told_nowhere(hardly_known):
+    """Found without the rule, the value must stand in no answer; numbers whose intervals are narrow have theirs."""
+    kept, evidence, threshold = hardly_known["precision"], hardly_known.evidence, hardly_known.threshold
+    doubts = Doubts(evidence, hardly_known.resampling)
+    raw = estimate("precision", METRICS["precision"], evidence, threshold=threshold, doubts=doubts).value
+    assert math.isnan(kept.value)
+    assert "class prior" in kept.withheld_because
+    assert kept.interval.width > WIDE
+    assert math.isnan(hardly_known.at(threshold)["precision"].value)
+    told = hardly_known.to_dict()["estimates"]["precision"]
+    assert told["value"] is None
+    assert told["withheld_because"] == kept.withheld_because
+    frame = hardly_known.to_frame("pandas").set_index("metric")
+    assert math.isnan(frame.loc["precision", "value"])
+    assert frame.loc["precision", "undefined_because"] == kept.withheld_because
+    decision = hardly_known.decide(recall_at_least=0.05)
+    assert math.isnan(decision.precision.value)
+    assert decision.to_dict()["hits"]["expected"] is None
+    for text in (str(hardly_known), repr(kept), hardly_known.to_markdown(), hardly_known._repr_html_(), str(decision)):
+        assert f"{raw:.3f}" not in text
+    assert hardly_known["predicted_positive_rate"].withheld_because is None
+
+
+def test_numbers_are_withheld_by_the_width_of_their_own_interval(hardly_known):
+    for name, found in hardly_known.estimates.items():
+        if found.interval is None or METRICS[name].highest == math.inf:
+            continue
+        wide = found.interval.width > WIDE * (METRICS[name].highest - METRICS[name].lowest)
+        if found.withheld_because:
+            assert wide, name
+        elif found.rests_on_an_estimated_prior:
+            assert not wide, name
+    assert any(found.withheld_because for found in hardly_known.estimates.values())
+    assert any(
+        found.rests_on_an_estimated_prior and not found.withheld_because for found in hardly_known.estimates.values()
+    )
 
 
 def test_the_top_of_the_list_says_a_range_where_rows_hardly_speak_about_the_prior(hardly_known, estimated):
     assert hardly_known.to_html().count(f"<span data-ladder-hits>{MARK}</span>") == len(hardly_known.ladder()) > 0
-    assert f"<span data-ladder-hits>{MARK}</span>" not in estimated.to_html()
-
-
-def test_the_estimators_own_words_make_an_answer_lead_so():
-    from dataclasses import replace
-
-    from pulens.notice import Notice, Severity
-
-    labels, scores = rows()
-    prior = pulens.estimate_prior(labels, scores, scenario="single-set")
-    for code, expected in (("flat-likelihood", True), ("undetermined-prior", True), ("few-labelled-for-prior", False)):
-        told = replace(prior, notices=(Notice(Severity.WARNING, code, "said"),))
-        found = pulens.evaluate(labels, scores, class_prior=told, scenario="single-set", threshold=1.0, redraws=200)
-        assert summarise(found).prior_hardly_known is expected
+    wide = [step["precision_at_k"].withheld_because is not None for step in estimated.ladder()]
+    assert estimated.to_html().count(f"<span data-ladder-hits>{MARK}</span>") == sum(wide) < len(wide)
 
 
 @pytest.mark.parametrize("given", [{"class_prior": 0.15}, {"audit": (30, 200)}])

@@ -23,7 +23,9 @@ const answers = cases.map((data) => {
   const limits = doubt.bounds(data, found.given, 0.95);
   const ranges = Object.fromEntries(["precision", "recall", "f1", "error_rate"].map((name) =>
     [name, doubt.sensitivity(data, found.tables.map, data.scenario, index, name, 2.5)]));
-  return { intervals: doubt.intervals(data, found.given, totals, rates, found.values, 0.95), limits, ranges };
+  const asked = [data, found.given, totals, rates, found.values, 0.95];
+  const intervals = doubt.intervals(...asked);
+  return { intervals, wider: doubt.intervals(...asked, [0, 0], 1.5), values: found.values, limits, ranges };
 });
 console.log(JSON.stringify(answers));
 """
@@ -85,3 +87,13 @@ def test_intervals_agree_up_to_their_draws(answers):
             slack = 0.15 * ours.width + 0.002
             assert theirs["low"] == pytest.approx(ours.low, abs=slack), (name, scenario)
             assert theirs["high"] == pytest.approx(ours.high, abs=slack), (name, scenario)
+
+
+def test_where_more_than_rows_was_drawn_the_ends_lie_as_many_times_as_far_away(answers):
+    for (_, _, scenario, _, _), answer in answers:
+        for name, near in answer["intervals"].items():
+            value, metric = answer["values"][name], pulens.metrics.METRICS[name]
+            far = max(value - 1.5 * (value - near["low"]), metric.lowest)
+            high = min(value + 1.5 * (near["high"] - value), metric.highest)
+            found = [answer["wider"][name][end] for end in ("low", "high")]
+            assert found == pytest.approx([far, high], abs=1e-12), (name, scenario)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import re
 
 import numpy as np
@@ -15,6 +16,7 @@ from pulens.doors.evaluate import evaluate
 from pulens.errors import PulensError
 from pulens.inputs import read_tally
 from pulens.inputs.tally_files import TallyFile, digest, read_tally_file, write_tally_file
+from pulens.metrics.parts.withholding import BECAUSE, WIDE
 from pulens.report import html
 from pulens.report.decision_card import evaluation_card
 from pulens.report.html import evaluation_page
@@ -100,6 +102,24 @@ def test_numbers_that_random_labels_cannot_have_given_are_refused_with_the_large
     labelling = evaluate(labels, scores, confidence=None, **asked).labelling
     most = f"{100 * labelling.largest_possible_prior:.1f}".removesuffix(".0")
     assert f"with 40% positives, labels cannot be a random draw. Either at most {most}% are" in answer["refused"]
+
+
+def test_an_audit_that_missed_by_chance_is_told_from_a_contradiction_as_in_python():
+    rng = np.random.default_rng(0)
+    asked, expected = [], []
+    for favour in (1.0, 6.0):
+        for _ in range(12):
+            found = rng.normal(3, 1, 8000)
+            found = found[rng.random(8000) < np.where(found > 3, 1.0, 1 / favour)][:800]
+            positive = rng.random(8000) < 0.2
+            labels, scores = np.repeat([1, 0], [800, 8000]), np.concatenate([found, rng.normal(3.0 * positive, 1)])
+            audit = [int(rng.binomial(200, 0.2)), 200]
+            asked.append(rows(labels, scores, audit=audit, scenario="case-control", threshold=2.0, confidence=None))
+            python = evaluate(labels, scores, audit=audit, scenario="case-control", threshold=2.0, confidence=None)
+            expected.append(python.labelling is not None)
+    found = [answer.get("refused") is not None for answer in answers_of(asked)]
+    assert found == expected
+    assert 3 < sum(expected) < 21
 
 
 def test_worked_cases_have_their_exact_answers(reference_cases):
@@ -288,3 +308,32 @@ def test_the_file_is_small_and_allows_nothing_but_its_own_script():
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe" not in policy.replace("style-src-attr 'unsafe-inline'", "")
     assert not re.search(r'(src|href)="(?!#)', page.split("<script", 1)[0])
+
+
+def test_a_class_prior_that_nobody_knows_withholds_what_it_leaves_open_and_blames_nobody():
+    rng = np.random.default_rng(0)
+    positive = rng.random(3000) < 0.1
+    labels = (positive & (rng.random(3000) < 0.35)).astype(int)
+    scores = rng.normal(1.3 * positive)
+    (answer,) = answers_of([rows(labels, scores, class_prior=None, scenario="single-set", threshold=1.0)])
+    told, data = answer["answer"], answer["data"]
+    precision = told["estimates"]["precision"]
+    assert precision["value"] is None
+    assert precision["withheld_because"] == BECAUSE
+    assert precision["high"] - precision["low"] > WIDE
+    assert told["estimates"]["recall"]["value"] == pytest.approx(labels[scores >= 1.0].sum() / labels.sum())
+    shown = next(metric for metric in data["metrics"] if metric["name"] == "precision")
+    assert shown["only_interval"]
+    assert shown["value"] is None
+    assert "somewhere between" in told["verdict"][1]
+    assert told["class_prior"]["method"] == "not known"
+    words = json.dumps(answer, ensure_ascii=False)
+    assert "was given as" not in words
+    assert "given as a range" not in words
+    narrow = [
+        name
+        for name, found in told["estimates"].items()
+        if "class prior (not known)" in found["rests_on"] and found["value"] is not None
+    ]
+    assert "accuracy" in narrow
+    assert any(step["hits"][0] is None for step in data["ladder"])

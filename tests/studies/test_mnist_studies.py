@@ -46,6 +46,11 @@ def test_three_figures_come_from_one_training(pictures, tmp_path, monkeypatch):
         assert len(outcome.claims) == claims
         assert [path.name for path in outcome.files] == [f"pu-ece-figure-{number}.png"]
         assert all(setting in outcome.tables[0] for setting in SETTINGS)
+    monkeypatch.setattr(_mnist, "_MADE", {})  # another process: what lies in the folder is read
+    claim = studies.find("pu-ece-figure-4").run(Workbench(quick=True, out=tmp_path)).claims[-2]
+    assert claim.statement == "the same holds on MNIST"
+    assert claim.verdict in ("reproduced", "differs")
+    assert "PU-logistic -" in claim.because
     assert len(runs) == 1
     (tmp_path / "mnist-runs-quick-seed-0.npz").write_bytes(b"PK\x03\x04 half a file")
     with pytest.raises(PulensError, match="Remove it to compute them again"):

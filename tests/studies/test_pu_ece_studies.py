@@ -22,6 +22,8 @@ def test_a_quick_run_gives_tables_claims_and_a_figure(number, tmp_path):
     if number == 4:
         assert verdicts["the error falls at least as fast as N^(-1/3) (Corollary 1)"] == "reproduced"
         assert "-0.33" in outcome.tables[0]
+        assert verdicts["the same holds on MNIST"] == "not testable here"
+        assert "pu-ece-figure-1 with the same --out trains networks" in outcome.claims[-2].because
     elif number == 5:
         assert all(verdict == "reproduced" for text, verdict in verdicts.items() if "stops falling" in text)
     else:

@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from pulens.counts.tally import Tally
 from pulens.scenario import Scenario
 from pulens.watching.cells import MOST_CELLS, edges_of, reduce_to_cells
-from pulens.watching.evidence_lines import recall_starts, start_weights, starts_after
+from pulens.watching.evidence_lines import SPREAD, RunningEvidence, Starts, recall_starts, start_weights
 from pulens.watching.fit import features, fit_of
-from pulens.watching.noise import scatter_factor
+from pulens.watching.noise import NoiseLevels, scatter_of
 from pulens.watching.rates import parts_of, rate_of, with_own_positives
 from pulens.watching.shift import CellReference, shared_variance, shift_of
 
@@ -162,12 +163,26 @@ def test_windows_share_the_error_of_their_reference():
     assert np.cov(np.array(pairs).T)[0, 1] == pytest.approx(expected, rel=0.12)
 
 
+def known(typical: float, *levels: tuple[float, float]) -> NoiseLevels:
+    """Levels of noise, all as likely beforehand; none at all where none is given."""
+    variances, correlations = np.array(levels or [(0.0, 0.0)]).T
+    return NoiseLevels(variances, correlations, np.full(variances.size, -math.log(variances.size)), typical)
+
+
+def starts_after(values, variance, reference, noise, life=50.0) -> Starts:
+    """After all of these windows, the reference being one observation."""
+    found = RunningEvidence(noise, windows=len(values), coordinates=values.shape[1], life=life)
+    found.add_reference(np.zeros(values.shape[1]), reference)
+    for value in values:
+        found.add(value, variance)
+    return found.starts()
+
+
 def test_running_total_over_every_start():
     values = counts(0, 0, 0.1, 0.1, 0.1)[:, None]
-    found = [starts_after(values[:t], np.full(t, 0.001), 0.0001, 0.004) for t in range(1, 6)]
+    found = [starts_after(values[:t], 0.001, 0.0001, known(0.001)) for t in range(1, 6)]
     totals = [each.log_total for each in found]
     assert totals == pytest.approx([-0.010557, -0.022913, 0.279166, 2.595085, 5.734241], abs=5e-7)
-    assert [total >= -math.log(0.03) for total in totals] == [False] * 4 + [True]
     last = found[-1]
     assert last.heaviest == 2
     assert last.shares[2] == pytest.approx(0.948, abs=5e-4)
@@ -175,19 +190,69 @@ def test_running_total_over_every_start():
     assert list(last.likely()) == [2]
 
 
-def test_an_endless_reference_has_no_error():
-    found = starts_after(counts(0.25)[:, None], counts(0.001), 0.0, 0.004)
-    assert found.variances[0] == pytest.approx(0.001)
-
-
 def test_a_log_total_of_thousands_does_not_overflow():
-    found = starts_after(np.full((20, 1), 5.0), np.full(20, 0.001), 0.0001, 0.004)
+    found = starts_after(np.full((20, 1), 5.0), 0.001, 0.0001, known(0.001))
     assert 1000 < found.log_total < math.inf
+
+
+def slow_log_total(reference, values, variances, noise, life):
+    """The same ratio from whole covariance matrices: contrasts of all windows, in which no mean is left."""
+    n, m = len(variances), len(reference)
+    x = np.concatenate([reference, values])
+    contrasts = np.linalg.svd(np.eye(n) - 1 / n)[0][:, : n - 1].T
+    gaps = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    weights = start_weights(n - m, life)
+
+    def density(covariance):
+        return multivariate_normal(np.zeros(n - 1), contrasts @ covariance @ contrasts.T).pdf(contrasts @ x)
+
+    changed = never = 0.0
+    for weight, level, r in zip(np.exp(noise.log_weights), noise.variances, noise.correlations, strict=True):
+        covariance = np.diag(variances) + level * r**gaps
+        quiet = density(covariance)
+        steps = [np.where(np.arange(n) >= m + j, 1.0, 0.0) for j in range(n - m)]
+        spread = SPREAD * (noise.typical + level)
+        by_start = [density(covariance + spread * np.outer(step, step)) for step in steps]
+        changed += weight * (weights @ by_start + life / (n - m + life) * quiet)
+        never += weight * quiet
+    return math.log(changed / never)
+
+
+def test_the_running_total_is_that_of_whole_covariance_matrices():
+    rng = np.random.default_rng(17)
+    noise = known(1.0, (0.0, 0.0), (0.7, 0.5), (2.0, 0.8), (0.7, 0.0))
+    reference, values = rng.normal(size=7), np.concatenate([rng.normal(size=4), 1.5 + rng.normal(size=5)])
+    variances = rng.uniform(0.5, 1.5, size=16)
+    found = RunningEvidence(noise, windows=9, coordinates=1, life=20.0)
+    for value, variance in zip(reference, variances[:7], strict=True):
+        found.add_reference(np.array([value]), variance)
+    for count, (value, variance) in enumerate(zip(values, variances[7:], strict=True), 1):
+        found.add(np.array([value]), variance)
+        exact = slow_log_total(reference, values[:count], variances[: 7 + count], noise, 20.0)
+        assert found.starts().log_total == pytest.approx(exact, abs=1e-9)
+
+
+def test_noise_is_learnt_from_every_window_so_far():
+    rng = np.random.default_rng(18)
+    noise = NoiseLevels.of("default", 1.0)
+    calm, wild = (RunningEvidence(noise, windows=60, coordinates=1) for _ in range(2))
+    for _ in range(60):
+        calm.add(rng.normal(size=1), 1.0)
+        wild.add(3 * rng.normal(size=1), 1.0)
+    assert noise.factor(noise.log_weights) > noise.factor(calm.noise_weights())
+    assert noise.factor(calm.noise_weights()) < 1.2
+    assert noise.factor(wild.noise_weights()) > 6
+
+
+def test_windows_of_weeks_share_less_noise_than_days_do():
+    days, weeks = NoiseLevels.of("default", 1.0), NoiseLevels.of("default", 1.0, days=7.0)
+    assert days.correlations.max() == 0.5
+    assert weeks.correlations.max() == pytest.approx(0.5**7, abs=1e-6)
 
 
 def test_running_total_of_recall():
     hits, sizes = counts(2, 1, 2), counts(10, 10, 10)
-    found = [recall_starts(hits[:t], sizes[:t], (58, 100)) for t in range(1, 4)]
+    found = [recall_starts(hits[:t], sizes[:t], (58, 100), life=50.0) for t in range(1, 4)]
     assert [each.log_total for each in found] == pytest.approx([0.057733, 1.442876, 2.889109], abs=5e-7)
     assert found[-1].heaviest == 0
     assert found[-1].shares[0] == pytest.approx(0.929, abs=5e-4)
@@ -195,19 +260,26 @@ def test_running_total_of_recall():
 
 def test_running_total_is_a_likelihood_ratio_with_mean_one():
     rng = np.random.default_rng(5)
-    lives, windows, v, reference = 4000, 4, 1.0, 0.3
-    values = rng.normal(size=(lives, windows)) + math.sqrt(reference) * rng.normal(size=(lives, 1))
-    totals = [math.exp(starts_after(each[:, None], np.full(windows, v), reference, 1.0).log_total) for each in values]
+    lives, windows, noise = 4000, 4, known(1.0, (0.0, 0.0), (1.0, 0.5))
+    totals = []
+    for life in range(lives):
+        own = math.sqrt(life % 2)  # half of the lives have each level of noise
+        alike = own * rng.normal(size=5)
+        for place in range(1, 5):
+            alike[place] = 0.5 * alike[place - 1] + math.sqrt(0.75) * own * rng.normal()
+        values = rng.normal(size=5) + alike
+        found = RunningEvidence(noise, windows=windows, coordinates=1)
+        found.add_reference(values[:1], 1.0)
+        for value in values[1:]:
+            found.add(np.array([value]), 1.0)
+        totals.append(math.exp(found.starts().log_total))
     assert np.mean(totals) == pytest.approx(1, abs=4 * np.std(totals) / math.sqrt(len(totals)))
 
 
-def test_noise_of_ten_reference_windows():
+def test_scatter_of_ten_reference_windows():
     x = counts(0.01, -0.02, 0.03, 0, -0.01, 0.02, -0.03, 0.01, 0, -0.01)[:, None]
-    found = scatter_factor(x, np.full(10, 0.0001))
-    assert found.factor == pytest.approx(5.085758, abs=5e-7)
-    assert start_weights(50).sum() == pytest.approx(0.5)
-    assert scatter_factor(x[:9], np.full(9, 0.0001)).factor == 2
-    assert scatter_factor(x, np.full(10, 0.0001), "slow").factor > found.factor
+    assert scatter_of(x, np.full(10, 0.0001)) == pytest.approx((30 / 9, -19 / 30))
+    assert scatter_of(x[:1], np.full(1, 0.0001)) == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("scenario", list(Scenario))
@@ -267,11 +339,12 @@ def test_noise_that_shows_to_last_is_taken_to_last_as_long_as_it_does():
     days[0] = rng.normal()
     for place in range(1, 400):
         days[place] = 0.8 * days[place - 1] + 0.6 * rng.normal()
-    found = scatter_factor((days + rng.normal(size=400))[:, None], np.ones(400))
-    assert found.correlation == pytest.approx(0.4, abs=0.12), "rows' own scatter hides half of it"
-    assert found.assumed == pytest.approx(0.8, abs=0.12)
-    calm = scatter_factor(rng.normal(size=(400, 1)), np.ones(400))
-    assert calm.assumed == 0.5
+    noise = NoiseLevels.of("slow", 1.0)
+    found = RunningEvidence(noise, windows=1, coordinates=1)
+    for value in days + rng.normal(size=400):
+        found.add_reference(np.array([value]), 1.0)
+    shares = np.exp(found.noise_weights())
+    assert shares[noise.correlations == 0.8].sum() > 0.9
 
 
 def test_f1_of_a_window_without_positives_is_nought_and_not_one():

@@ -37,7 +37,7 @@ def changed(written, *keys, value):
     for key in keys[:-1]:
         inside = inside[key]
     inside[keys[-1]] = value
-    return told
+    return told | {"checksum": sum_of(told)}
 
 
 DAY = ("lives", 0, "windows", 0)
@@ -93,7 +93,7 @@ def test_a_state_with_an_impossible_part_is_refused_by_name(written, tmp_path, k
 def test_a_state_that_was_changed_by_one_digit_is_refused(written, tmp_path):
     path = tmp_path / "pulse.state"
     path.write_text(written)
-    assert read_state(path).status == "fine"
+    assert read_state(path).status == "quiet"
     told = json.loads(written)
     told["lives"][0]["log_totals"]["share"][0] += 0.5
     path.write_text(json.dumps(told))
@@ -101,11 +101,22 @@ def test_a_state_that_was_changed_by_one_digit_is_refused(written, tmp_path):
         read_state(path)
 
 
-def test_a_state_without_a_sum_is_read_as_before(written, tmp_path):
-    path = tmp_path / "pulse.state"
-    path.write_text(json.dumps(changed(written, "pulens_watch_state", value=1)))
-    assert read_state(path).status == "fine"
-    assert sum_of({}) != sum_of({"a": 1})
+@pytest.mark.parametrize("checksum", ["absent", None, "", "44f7b576a804f451"])
+@pytest.mark.parametrize("part", ["as written", "totals", "windows"])
+def test_a_state_without_its_checksum_is_refused_with_the_way_out(written, tmp_path, part, checksum):
+    path, told = tmp_path / "pulse.state", json.loads(written)
+    life = told["lives"][0]
+    if part == "totals":
+        life["log_totals"] = {name: [0.0] * len(values) for name, values in life["log_totals"].items()}
+    if part == "windows":
+        life["windows"].reverse()
+    told["checksum"] = checksum
+    if checksum == "absent":
+        del told["checksum"]
+    path.write_text(json.dumps(told))
+    with pytest.raises(InputError, match="checksum") as error:
+        read_state(path)
+    assert "Put back the file that was written, or judge everything anew" in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"pulens_watch_state": 1' + "0" * 5000 + "}", "\x00", '"\\ud800"'])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from pulens.audits.counts import Counts
 from pulens.errors import AssumptionError, nearest, shown
+from pulens.scalars import whole
 from pulens.types import Floats
 
 GOALS = ("all", "f1", "precision", "recall", "class_prior", "roc_auc")
@@ -195,10 +196,9 @@ def check_budget(budget: Any) -> int:
     ...
     pulens.errors.AssumptionError: budget must be a whole number of rows to check, 10 to 200,000, got 9.
     """
-    number = budget.item() if isinstance(budget, np.generic) else budget
-    whole = isinstance(number, int) and not isinstance(number, bool)
-    if not whole or not FEWEST_ROWS <= number <= MOST_ROWS:
+    number = whole(budget)
+    if number is None or not FEWEST_ROWS <= number <= MOST_ROWS:
         raise AssumptionError(
             f"budget must be a whole number of rows to check, {FEWEST_ROWS} to {MOST_ROWS:,}, got {shown(budget)}."
         )
-    return int(number)
+    return number

@@ -118,7 +118,7 @@ def compare_reviewed(
     >>> print(found["recall"])
     recall first - second +0.250 [+0.250, +0.250]
     """
-    check_confidence(confidence)
+    confidence = check_confidence(confidence)
     for name in metrics:
         if name not in COMPARED:
             raise PulensError(f"checked rows compare models by {listed(COMPARED)}, got {name!r}.")

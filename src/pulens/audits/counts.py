@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError
+from pulens.errors import InputError, shown
+from pulens.scalars import whole
 from pulens.scenario import Scenario, check_scenario
 
 Counts = NDArray[np.int64]
@@ -46,8 +47,10 @@ class AuditCounts:
         object.__setattr__(self, "scenario", Scenario(check_scenario(self.scenario)))
         _refuse_more("checked", self.checked, "rows", self.rows)
         _refuse_more("found and undecided", self.found + self.undecided, "checked", self.checked)
-        if not 0 <= self.flagged <= size:
-            raise InputError(f"flagged must be a number of strata, 0 to {size}, got {self.flagged!r}.")
+        flagged = whole(self.flagged)
+        if flagged is None or not 0 <= flagged <= size:
+            raise InputError(f"flagged must be a number of strata, 0 to {size}, got {shown(self.flagged)}.")
+        object.__setattr__(self, "flagged", flagged)
 
     @property
     def strata(self) -> int:

@@ -18,8 +18,9 @@ from pulens.audits.labelling_power import power_of_test
 from pulens.audits.labelling_test import expected_after
 from pulens.audits.limits import IntervalKind, one_tail
 from pulens.confidence import check_confidence
-from pulens.errors import AssumptionError, nearest
+from pulens.errors import AssumptionError, nearest, shown
 from pulens.frozen import FrozenMapping
+from pulens.scalars import real
 from pulens.types import Floats
 
 BUDGETS = (25, 50, 100, 200, 400, 700, 1000)
@@ -70,8 +71,10 @@ class AuditForecast:
     def rows_for(self, metric: str, width: float) -> RowsNeeded:
         """How many rows in all must be checked for an interval of this width."""
         _check_metric(metric)
-        if not (isinstance(width, int | float) and 0 < width < 1):
-            raise AssumptionError(f"width must lie between 0 and 1, got {width!r}: write a width of 10 points as 0.1.")
+        if not 0 < real(width) < 1:
+            raise AssumptionError(
+                f"width must lie between 0 and 1, got {shown(width)}: write a width of 10 points as 0.1."
+            )
         found = [_rows_at(self.budgets, line[metric], width, self.rows) for line in self.widths.values()]
         rows = [number for number, _ in found]
         return RowsNeeded(metric, float(width), min(rows), max(rows), any(beyond for _, beyond in found))

@@ -58,7 +58,7 @@ def identify(reviews: Reviews, decision: Any, *, confidence: float = 0.95) -> Id
     >>> print(found.if_it_ranks["recall"])
     [0.061, 0.833]
     """
-    check_confidence(confidence)
+    confidence = check_confidence(confidence)
     counts = reviews.counts(decision)
     unseen = counts.left_out
     if not unseen.any():

@@ -25,9 +25,12 @@ from pulens.audits.estimates import estimated_positives, margins_of
 from pulens.audits.formulas import FORMULAS, Formula
 from pulens.audits.limits import DRAWS, IntervalKind, Pair, check_interval, draw_totals, one_tail, quantile
 from pulens.confidence import check_confidence
+from pulens.containers import plain_array
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.exact import binomial_ends
+from pulens.intervals.kernels.resampling import check_seed
+from pulens.scalars import real
 from pulens.types import Floats
 
 RATES_IN_RANGE = 3  # of a range of rates: both ends and the middle
@@ -91,13 +94,13 @@ class ReviewerErrors:
 
 def _rate(given: Any) -> tuple[float, float]:
     ends = given if isinstance(given, tuple | list) else (given, given)
-    numbers = [end for end in ends if isinstance(end, int | float | np.number) and not isinstance(end, bool)]
-    if len(ends) != 2 or len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] < 1:
+    numbers = [real(end) for end in ends]
+    if len(numbers) != 2 or not 0 <= numbers[0] <= numbers[1] < 1:
         raise AssumptionError(
             f"a reviewer's error rate must lie between 0 and 1, or be a range (low, high) of such, got {shown(given)}: "
             "write 5% as 0.05."
         )
-    return float(numbers[0]), float(numbers[1])
+    return numbers[0], numbers[1]
 
 
 def judged_estimates(
@@ -260,8 +263,8 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     >>> agreement.agreed.value, round(agreement.kappa.value, 3)
     (0.9, 0.615)
     """
-    confidence = check_confidence(confidence)
-    one, other = np.asarray(first), np.asarray(second)
+    confidence, seed = check_confidence(confidence), check_seed(seed)
+    one, other = (plain_array(answers) for answers in (first, second))
     if one.shape != other.shape or one.ndim != 1:
         raise InputError(f"two judges must have judged the same rows, got {one.size} and {other.size} answers.")
     decided = np.isin(one, (0, 1)) & np.isin(other, (0, 1))
@@ -280,7 +283,7 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     kappa = Estimate(
         "cohen_kappa",
         value,
-        Interval(least, most, confidence, "draws of the four cells"),
+        Interval(float(np.fmin(least, value)), float(np.fmax(most, value)), confidence, "draws of the four cells"),
         same if math.isnan(value) else None,
         basis="design",
     )

@@ -13,6 +13,7 @@ from pulens.audits.if_random import drawn_metrics, estimate_from, not_defined_be
 from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, shown
 from pulens.estimate import Estimate, Interval
+from pulens.scalars import real
 
 LARGEST_FACTOR = 1_000_000
 METHOD = "audit and labelled positives, labels favour either side of the threshold at most {factor:g}:1"
@@ -24,11 +25,12 @@ def check_factor(factor: object) -> float:
     >>> check_factor(3)
     3.0
     """
-    if not isinstance(factor, int | float) or isinstance(factor, bool) or not 1 <= factor <= LARGEST_FACTOR:
+    number = real(factor)
+    if not 1 <= number <= LARGEST_FACTOR:
         raise AssumptionError(
             f"factor must lie between 1 (random labels) and {LARGEST_FACTOR:,}, got {shown(factor)}: write 3:1 as 3."
         )
-    return float(factor)
+    return number
 
 
 def nearly_random_estimates(

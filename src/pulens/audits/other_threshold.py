@@ -7,6 +7,7 @@ as an estimate, and nothing and all of its rows as limits.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,7 @@ from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.counts.exactness import in_precision
 from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError, InputError, shown
+from pulens.scalars import real
 from pulens.types import Floats
 
 
@@ -34,13 +36,13 @@ def check_threshold(threshold: object) -> float:
     ...
     pulens.errors.AssumptionError: threshold must be a number, got 'best'. A threshold chosen by the answers of an...
     """
-    number = isinstance(threshold, int | float | np.integer | np.floating) and not isinstance(threshold, bool)
-    if not number or not np.isfinite(float(threshold)):  # type: ignore[arg-type]
+    number = real(threshold)
+    if not math.isfinite(number):
         raise AssumptionError(
             f"threshold must be a number, got {shown(threshold)}. A threshold chosen by the answers of an audit would "
             "need checked rows of its own: choose it before, and give its value."
         )
-    return float(threshold)  # type: ignore[arg-type]
+    return number
 
 
 def cut_at(counts: AuditCounts, rows: CheckedRows, tally: Tally, threshold: float) -> Cut:

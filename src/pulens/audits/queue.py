@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from pulens.atomic_write import is_channel, write_together
 from pulens.audits.allocation import check_goal
 from pulens.audits.ladder import ladder_from_dict, ladder_to_dict, thinned
 from pulens.audits.plan import AuditPlan, PlannedRows, digest_of_strata
@@ -20,6 +22,7 @@ from pulens.bounded_text import parse_json, read_bounded
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, listed, shown
 from pulens.frozen import FrozenMapping
+from pulens.inputs.addresses import check_name
 from pulens.inputs.arrays import python_values
 from pulens.inputs.columns import find_column, is_null
 from pulens.inputs.tables.arrow import arrow_table, parquet_size
@@ -30,8 +33,9 @@ from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table
 from pulens.inputs.tables.writing import only_text, table_bytes
 from pulens.intervals.kernels.resampling import check_seed
+from pulens.locks import locked
+from pulens.scalars import real
 from pulens.scenario import Scenario, check_scenario
-from pulens.whole_files import is_channel, write_together
 
 FORMAT = 1  # of plan files
 ENDINGS = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".pq": "parquet", ".xlsx": "xlsx"}
@@ -71,6 +75,9 @@ def plan_path(path: AnyPath) -> Path:
     >>> str(plan_path("work/queue.csv"))
     'work/queue.audit.json'
     """
+    if not isinstance(path, str | PathLike):
+        raise InputError(f"a queue is named by its file, got {shown(path)}.")
+    check_name(str(path))
     if not Path(path).name:  # a folder such as . or /
         raise InputError(f"{shown(str(path))} names no file: a queue is a file with its plan beside it.")
     return Path(path).with_suffix(".audit.json")
@@ -79,8 +86,16 @@ def plan_path(path: AnyPath) -> Path:
 def write_queue(plan: AuditPlan, path: AnyPath) -> None:
     """Write queue and plan, both or neither; a queue that somebody answered is not replaced."""
     contents = queue_files(plan, path)
-    refuse_answered(path)
-    write_together(contents)
+    with queue_locked(path):
+        write_together(contents)
+
+
+@contextmanager
+def queue_locked(path: AnyPath) -> Iterator[None]:
+    """Have a queue and its plan for oneself while they are replaced: they belong together, and answers are kept."""
+    with locked(plan_path(path)):  # which queues of other formats share
+        refuse_answered(path)
+        yield
 
 
 def queue_files(plan: AuditPlan, path: AnyPath) -> dict[AnyPath, bytes]:
@@ -229,7 +244,8 @@ def plan_bytes(plan: AuditPlan) -> bytes:
 
 def read_plan(path: AnyPath) -> AuditPlan:
     """The plan of a queue (its columns that people see stay in the queue), checked in every part."""
-    place = plan_path(path) if not str(path).endswith(".audit.json") else Path(path)
+    place = plan_path(path)  # refuses what names no file
+    place = Path(path) if str(path).endswith(".audit.json") else place
     if not place.is_file():
         raise InputError(
             f"{place}: the plan that was written beside the queue is missing, and without it nobody knows how the rows "
@@ -335,7 +351,7 @@ def _whole(values: Any, name: str) -> Any:
 
 
 def _number(value: Any, name: str, most: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most:
+    if not 0 <= real(value) <= most:
         raise InputError(f"the plan is damaged: {name} must be a number between 0 and {most:g}, got {shown(value)}.")
     return float(value)
 

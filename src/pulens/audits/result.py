@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.atomic_write import write_whole
 from pulens.audits.cautions import notices_of
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import design_estimates
@@ -19,12 +20,14 @@ from pulens.audits.other_threshold import check_threshold, cut_at
 from pulens.audits.prior import prior_of_counts
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
+from pulens.inputs.arrays import plain_values
+from pulens.keywords import typed
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
-from pulens.whole_files import write_whole
+from pulens.scalars import real
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
@@ -218,6 +221,7 @@ class AuditResult:
             ],
         }
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with both columns, strata and the labelling curve; written to ``path`` if given."""
         from pulens.report.audit_page import audit_page
@@ -245,7 +249,15 @@ class AuditResult:
 
 
 def _plain(number: float | None) -> float | None:
-    return None if number is None or not math.isfinite(number) else float(number)
+    return real(number) if math.isfinite(real(number)) else None
+
+
+def _one_a_stratum(name: str, values: Any) -> Any:
+    if not hasattr(values, "__len__") and isinstance(values, Iterator):
+        values = list(values)
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable) or getattr(values, "shape", None) == ():
+        raise InputError(f"{name} must hold one number for each stratum, got {shown(values)}.")
+    return np.asarray(plain_values(list(values) if isinstance(values, Mapping | Set) else values))
 
 
 def from_counts(
@@ -271,16 +283,21 @@ def from_counts(
     >>> print(result.estimates["precision"], round(result.estimates["recall"].value, 3))
     precision 0.750 [0.650, 0.830] 0.574
     """
+    given = {
+        "rows": rows,
+        "checked": checked,
+        "found": found,
+        "labelled": labelled,
+        "known_negative": known_negative,
+        "undecided": undecided,
+    }
     counts = AuditCounts(
-        rows=np.array(list(rows)),
-        checked=np.array(list(checked)),
-        found=np.array(list(found)),
-        labelled=np.array(list(labelled)),
-        known_negative=np.array(list(known_negative)),
-        undecided=np.array(list(undecided)),
+        **{name: _one_a_stratum(name, each) for name, each in given.items()},
         flagged=flagged,
         scenario=scenario,  # type: ignore[arg-type]  # the word is checked there
     )
+    if threshold is not None and math.isnan(real(threshold)):
+        raise InputError(f"threshold must be a number, got {shown(threshold)}.")
     return AuditResult(
         counts=counts, threshold=threshold, confidence=confidence, interval=interval, anytime=anytime, seed=seed
     )

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from pulens.audits.answers import NO, OPEN, POSITIVE, UNDECIDED, YES, Words
 from pulens.audits.queue import read_queue
 from pulens.errors import InputError, listed, shown
-from pulens.inputs.arrays import python_values
+from pulens.inputs.arrays import listed_values, python_values
 from pulens.inputs.columns import file_row, find_column, is_null
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.tables.whole import read_table
 from pulens.notice import Notice, Severity
+from pulens.scalars import is_among
 
 UNCHECKED = OPEN  # of a row that nobody looked at
 
@@ -140,7 +141,8 @@ def answer_codes(values: Sequence[Any], *, yes: Sequence[str] = (), no: Sequence
     words = Words(yes, no)
     found = np.empty(len(values), np.int8)
     for line, value in enumerate(values):
-        meaning = UNDECIDED if value == "?" else words.meaning(value)  # in a log somebody looked and did not know
+        # in a log somebody looked and did not know
+        meaning = UNDECIDED if is_among(value, ("?",)) else words.meaning(value)
         if meaning is None:
             raise InputError(
                 f"the answer {shown(value)} in {file_row(line)} is none of {', '.join((*YES, *NO))}, ? or empty. Say "
@@ -197,7 +199,7 @@ def _columns(source: Any) -> tuple[dict[str, list[Any]], str]:
         table = read_queue(source) if is_sheet else read_table(source)
         return {name: table.column(name) for name in table.names}, Path(source).name
     if isinstance(source, Mapping):
-        found = {str(name): list(values) for name, values in source.items()}
+        found = {str(name): listed_values(values) for name, values in source.items()}
         if len({len(values) for values in found.values()}) > 1:
             raise InputError("the columns of the reviews have different lengths.")
         return found, "the reviews"

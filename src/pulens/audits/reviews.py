@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 from pulens.audits.answers import NEGATIVE, POSITIVE, UNDECIDED
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.review_log import UNCHECKED, ReviewLog, answer_codes
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import AssumptionError, InputError, shown
 from pulens.inputs.columns import array_row, file_row
 from pulens.notice import Notice, Severity
+from pulens.scalars import real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 MOST_CHANCES = 50
@@ -410,13 +411,10 @@ def _answers_in_labels(
 
 
 def _check_above(above: Any) -> float:
-    try:
-        number = float(above)
-    except (TypeError, ValueError):
-        number = math.nan
+    number = real(above)
     if math.isnan(number):
         raise AssumptionError(
-            f"reviewed_above must be a score, got {above!r}: rows that score it or more were checked."
+            f"reviewed_above must be a score, got {shown(above)}: rows that score it or more were checked."
         )
     return number
 
@@ -424,12 +422,10 @@ def _check_above(above: Any) -> float:
 def _check_share(share: Any) -> float | None:
     if share is None:
         return None
-    try:
-        number = float(share)
-    except (TypeError, ValueError):
-        number = math.nan
+    number = real(share)
     if not 0 < number <= 1:
         raise AssumptionError(
-            f"reviewed_below_share must lie in (0, 1], got {share!r}: the share of the rows below, drawn at random."
+            f"reviewed_below_share must lie in (0, 1], got {shown(share)}: the share of the rows below, drawn at "
+            "random."
         )
     return number

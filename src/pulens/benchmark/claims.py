@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from pulens.benchmark import locks
+from pulens import locks
 from pulens.benchmark.plan import Run
 
 ROOM = 1 << 50  # places of locked bytes; nothing is ever written there

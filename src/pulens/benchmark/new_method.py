@@ -6,8 +6,8 @@ import keyword
 from pathlib import Path
 from string import Template
 
+from pulens.atomic_write import write_whole
 from pulens.errors import InputError
-from pulens.whole_files import write_whole
 
 METHOD = '''"""$title: one sentence on what it does, and where it is published."""
 

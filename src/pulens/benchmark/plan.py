@@ -23,6 +23,7 @@ from pulens.benchmark.protocol import Protocol
 from pulens.benchmark.protocol.checks import DECIDED
 from pulens.benchmark.vocabulary import current, older
 from pulens.errors import InputError, listed
+from pulens.learners.base.settings import own_settings
 
 KEY_FORMAT = 1  # part of every key: archives of any format have the same keys for the same runs
 #: Settings that learners got after runs were archived, with what those runs did: it does not change their keys.
@@ -193,9 +194,11 @@ def resolved_settings(entry: methods.Method, protocol: Protocol, dataset: str) -
     given = protocol.settings_of(entry.name, dataset)
     with methods.its_own_fault(f"the learner {entry.name!r}"):
         defaults = _defaults(entry.learner)
+        own = own_settings(entry.learner) if is_dataclass(entry.learner) else {}
     if "patience" in defaults:  # how long runs train is the protocol's to say, the same for every learner
         defaults["patience"] = None
     settings = {name: value for name, value in {**defaults, **given}.items() if name not in DECIDED}
+    settings |= {name: value for name, value in own.items() if settings.get(name) is None}  # what is trained with
     selection = current(settings.get("selection", "last"))
     if entry.is_network and selection not in SELECTIONS:
         raise InputError(

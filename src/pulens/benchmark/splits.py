@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import whole_file
 from pulens.benchmark import datasets
 from pulens.benchmark.plan import Run
 from pulens.errors import AssumptionError
@@ -26,7 +27,6 @@ from pulens.synthesis.clues import Clues
 from pulens.synthesis.door import label_part
 from pulens.synthesis.draws import split
 from pulens.types import Booleans, Places
-from pulens.whole_files import whole_file
 
 
 @dataclass(frozen=True, eq=False)

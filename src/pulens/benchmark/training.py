@@ -27,6 +27,7 @@ from pulens.benchmark.archive.row import RunRow
 from pulens.benchmark.plan import Run
 from pulens.benchmark.splits import LabelledTable, PreparedRun, prepare, scaled, table_of
 from pulens.errors import PulensError
+from pulens.learners.base.rescues import said
 
 Row = dict[str, Any]
 Arrays = tuple[NDArray[Any], ...]  # one a run
@@ -370,9 +371,11 @@ def _plain(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _attributes(learner: Any) -> dict[str, Any]:
-    """What a learner without a network found: its fitted attributes."""
+    """What a learner that was fitted alone found: its fitted attributes, and in words what it was rescued by."""
     fitted = {name: value for name, value in vars(learner).items() if name.endswith("_") and name[0] != "_"}
-    return {name.rstrip("_"): value for name, value in fitted.items() if name not in ("n_features_in_",)}
+    rescues = fitted.pop("rescues_", ())
+    found = {name.rstrip("_"): value for name, value in fitted.items() if name not in ("n_features_in_",)}
+    return found | ({"rescues": said(rescues)} if rescues else {})
 
 
 def _labelled_first(part: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -33,6 +33,7 @@ from pulens.calibration.recalibrators import CalibrationMap
 from pulens.calibration.reliability import Reliability, ReliabilityBin, reliability
 from pulens.calibration.reviewed import ReviewedBin, ReviewedReliability, reviewed_reliability
 from pulens.calibration.slope import CalibrationLine, calibration_slope
+from pulens.calibration.verdict import CalibrationTest, CalibrationVerdict, calibration_verdict
 
 if TYPE_CHECKING:
     from pulens.calibration.classifier import PUCalibratedClassifier
@@ -42,6 +43,8 @@ __all__ = [
     "CalibrationError",
     "CalibrationLine",
     "CalibrationMap",
+    "CalibrationTest",
+    "CalibrationVerdict",
     "ClasswiseError",
     "Decomposition",
     "PUCalibratedClassifier",
@@ -57,6 +60,7 @@ __all__ = [
     "brier_score",
     "calibration_in_the_large",
     "calibration_slope",
+    "calibration_verdict",
     "classwise_calibration_error",
     "evaluation_bound",
     "expected_calibration_error",

@@ -15,7 +15,12 @@ from pulens.cells import WeightedEvidence
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Totals
 from pulens.evidence import Evidence
-from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, jackknife_error, student_quantile
+from pulens.intervals.kernels.jackknife import (
+    FEWEST_BUCKETS,
+    freedom_of_totals,
+    jackknife_error,
+    student_quantile,
+)
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.prior_draws import PriorDraws
 from pulens.types import Floats
@@ -28,10 +33,9 @@ def student_factor(evidence: Evidence, confidence: float = USUAL) -> float:
     buckets = _buckets(evidence)
     if min(buckets.held) < FEWEST_BUCKETS:
         return math.nan
-    freedom = float(np.count_nonzero(buckets.totals.sum(axis=1)) - 1)
     if confidence == 0:  # neither reaches anywhere
         return 1.0
-    return student_quantile(freedom, (1 - confidence) / 2) / normal_quantile(confidence)
+    return student_quantile(freedom_of_totals(buckets.totals), (1 - confidence) / 2) / normal_quantile(confidence)
 
 
 def has_too_few_clusters(evidence: Evidence) -> bool:

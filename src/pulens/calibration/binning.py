@@ -14,7 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError, PulensError, shown
+from pulens.intervals.kernels.resampling import MOST_REDRAWS
+from pulens.keywords import typed
+from pulens.scalars import whole
 from pulens.types import Floats
 
 BinRule = Literal["mass", "width"]
@@ -30,13 +33,21 @@ def check_binning(binning: str) -> BinRule:
 
 
 def check_bins(bins: Any) -> int:
-    whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    if not whole or not 1 <= bins <= MOST_BINS:
+    number = whole(bins)
+    if number is None or not 1 <= number <= MOST_BINS:
         raise PulensError(
             f"bins must be a whole number from 1 to {MOST_BINS:,}, or None for the number the theory recommends, "
-            f"got {bins!r}."
+            f"got {shown(bins)}."
         )
-    return int(bins)
+    return number
+
+
+def check_redraws(redraws: Any) -> int:
+    """How often bins are redrawn; none at all is once."""
+    number = whole(redraws)
+    if number is None or not 0 <= number <= MOST_REDRAWS:
+        raise PulensError(f"redraws must be a whole number from 0 to {MOST_REDRAWS:,}, got {shown(redraws)}.")
+    return max(number, 1)
 
 
 def spread(class_prior: float, labelled: float, unlabelled: float) -> float:
@@ -48,6 +59,7 @@ def spread(class_prior: float, labelled: float, unlabelled: float) -> float:
     return class_prior**2 / labelled + 1 / unlabelled
 
 
+@typed
 def optimal_bins(
     class_prior: float,
     labelled: float,
@@ -70,6 +82,11 @@ def optimal_bins(
     >>> optimal_bins(0.4, 200, 3000, binning="width", constants="proof", lipschitz=1.5)
     26
     """
+    if not (0 <= class_prior <= 1 and min(labelled, unlabelled) > 0 and 0 <= lipschitz < math.inf):
+        raise PulensError(
+            f"the number of bins rests on a class prior from 0 to 1, on rows above 0 and on a lipschitz constant of at "
+            f"least 0, got {class_prior:g}, {labelled:g} and {unlabelled:g} rows, and {lipschitz:g}."
+        )
     if constants == "proof":
         return max(1, math.ceil(proof_bins(class_prior, labelled, unlabelled, binning=binning, lipschitz=lipschitz)))
     if constants != "one":
@@ -93,6 +110,7 @@ def _inverse(size: float) -> Fraction:
     return Fraction(0) if math.isinf(size) else 1 / _as_printed(size)
 
 
+@typed
 def proof_bins(
     class_prior: float, labelled: float, unlabelled: float, *, binning: str = "mass", lipschitz: float = 1.0
 ) -> float:

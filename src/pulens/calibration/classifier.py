@@ -10,10 +10,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from pulens.calibration.recalibration import recalibrate
+from pulens.containers import plain_array
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.errors import InputError, PulensError
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding
+from pulens.inputs.responses import PROBABILITIES, positive_scores
 from pulens.priors.from_features import folds_for
 from pulens.scenario import DEFAULT_SCENARIO
 
@@ -133,7 +135,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 
         ids = None if groups is None else cluster_codes(groups, "groups")[1]
         if isinstance(self.cv, str | int | np.integer):
-            fewest = int(min(np.unique(labels, return_counts=True)[1]))
+            fewest = int(min(np.unique(labels, return_counts=True)[1], default=0))
             if isinstance(self.cv, str) or self.cv < 2 or fewest < self.cv:
                 raise PulensError(
                     f"cv must be a whole number of at least 2 folds and at most {fewest}, the rows of the rarest "
@@ -173,7 +175,11 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
 def _check_labels(y: Any) -> Any:
     if y is None:
         raise InputError("requires y to be passed, but the target y is None: labels 1 (labelled positive), 0, -1.")
-    labels = column_or_1d(y, warn=True)
+    plain = plain_array(y)
+    try:
+        labels = column_or_1d(plain, warn=True)
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
     if labels.dtype.kind == "b":
         labels = labels.astype(int)
     allowed = np.isin(labels, (LABELLED, UNLABELLED, NEGATIVE))
@@ -191,11 +197,10 @@ def _check_labels(y: Any) -> Any:
 
 def _scores(model: Any, X: Any) -> tuple[Any, str]:
     """Scores of the positive class and what they are."""
-    if hasattr(model, "predict_proba"):
-        found = np.asarray(model.predict_proba(X), float)
-        place = list(model.classes_).index(LABELLED) if hasattr(model, "classes_") else 1
-        return np.clip(found[:, place] if found.ndim == 2 else found, 0.0, 1.0), "probability"
-    return np.asarray(model.decision_function(X), float), "rank"
+    scores, method = positive_scores(model, X, LabelCoding())
+    if method == PROBABILITIES:
+        return np.clip(np.asarray(scores, float), 0.0, 1.0), "probability"
+    return np.asarray(scores, float), "rank"
 
 
 def _folds(labels: Any, scores: Any, sample_weight: Any) -> int:

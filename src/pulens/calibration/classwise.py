@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from pulens.calibration.expected_error import CalibrationError, expected_calibration_error
-from pulens.errors import InputError
+from pulens.errors import InputError, shown
 from pulens.estimate import Estimate, Interval
+from pulens.inputs.arrays import listed_values, plain_values
 from pulens.inputs.columns import is_null
 from pulens.keywords import hands_on
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
@@ -77,7 +78,11 @@ def classwise_calibration_error(
     >>> round(found.value, 3)
     0.25
     """
+    if "negative" in options:
+        raise InputError("negative= is not for several classes: rows of one class are known negatives of the others.")
     matrix, values = _checked_rows(labels, scores, classes)
+    if isinstance(class_prior, str) or not isinstance(class_prior, Mapping | Sequence | np.ndarray):
+        raise InputError(f"class_prior needs one share per class, got {shown(class_prior)}.")
     priors = [class_prior[name] for name in classes] if isinstance(class_prior, Mapping) else list(class_prior)
     if len(priors) != len(classes):
         raise InputError(f"class_prior needs one share per class, {len(classes)} of them, got {len(priors)}.")
@@ -96,12 +101,17 @@ def classwise_calibration_error(
 
 def _checked_rows(labels: Any, scores: Any, classes: Sequence[Any]) -> tuple[Floats, list[Any]]:
     """Probabilities as a matrix, and the labels beside its rows."""
-    matrix = np.asarray(scores, float)
+    try:
+        matrix = np.asarray(plain_values(scores), float)
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"scores must be numbers, one column per class, got {shown(scores)}.") from None
+    if not hasattr(classes, "__len__"):
+        raise InputError(f"classes must be a list, one for each column of scores, got {shown(classes)}.")
     if matrix.ndim != 2 or matrix.shape[1] != len(classes):
         raise InputError(
             f"scores must have one column per class, {len(classes)} of them, got an array of shape {matrix.shape}."
         )
-    values = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    values = listed_values(labels)
     if len(values) != matrix.shape[0]:
         raise InputError(f"labels and scores must have the same length, got {len(values)} and {matrix.shape[0]}.")
     unknown = sorted({repr(value) for value in values if not is_null(value) and value not in classes})

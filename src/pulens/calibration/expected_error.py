@@ -12,12 +12,13 @@ import numpy as np
 from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
 from pulens.calibration._gaps import BinGaps, ErrorTerms, error_terms, noise_floor, norm_of
 from pulens.calibration._within import mean_scores
+from pulens.calibration.binning import check_redraws
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.cells import WeightedEvidence, cell_notices, gather_within, hull
 from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, few_clusters
 from pulens.intervals.construction import Construction, Ends
@@ -33,9 +34,11 @@ from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT
+from pulens.scalars import real
 from pulens.types import Floats
 
 FEW_LABELLED = 30
+LARGEST_DISTANCE, HALVINGS = 8.0, 11  # of a test, in standard errors: its p-value to a part in a hundred
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,8 @@ class CalibrationError(Estimate):
 
     ``value`` is the paper's estimate and is biased upwards: even a perfectly calibrated model scores about
     ``noise_floor`` at these sizes. ``corrected`` removes most of that bias. ``overconfidence`` and
-    ``underconfidence`` are the two parts of the value: bins that promise too many positives, and too few.
+    ``underconfidence`` are the two parts of the value: bins that promise too many positives, and too few. ``p_value``
+    is one minus the highest confidence at which the interval excludes 0, the error of a calibrated model.
     """
 
     noise_floor: float = math.nan
@@ -55,6 +59,7 @@ class CalibrationError(Estimate):
     bins: int = 0
     filled_bins: int = 0
     norm: float = 1
+    p_value: float = math.nan
     notices: tuple[Notice, ...] = field(default=())
 
     @property
@@ -75,6 +80,7 @@ class CalibrationError(Estimate):
             **Estimate.to_dict(self),
             **{name: getattr(self, name) for name in names},
             "norm": "max" if math.isinf(self.norm) else self.norm,
+            "p_value": None if math.isnan(self.p_value) else self.p_value,
             "warnings": [str(notice) for notice in self.notices],
         }
 
@@ -170,14 +176,15 @@ def error_of_samples(
         sources["class prior"] = over
         low, high, method = ends_in_doubt(error, doubt, confidence)
     interval: Interval | None = Interval(*holding(value, low, high), confidence, method)
+    p_value = _p_value(error, doubt)
     if has_too_few_clusters(evidence):
-        interval, sources = None, {}
+        interval, sources, p_value = None, {}, math.nan
     rng = np.random.default_rng(check_seed(seed))
     purity = 1 - evidence.label_noise
     maps = [MassMap.of(one.tally.totals, one.assumptions) for one, _ in samples]
     gaps = [BinGaps.of(counted, masses).gap for (_, counted), masses in zip(samples, maps, strict=True)]
     floors = [
-        noise_floor(counted, masses, purity, redraws=max(redraws, 1), rng=rng, norm=power)
+        noise_floor(counted, masses, purity, redraws=check_redraws(redraws), rng=rng, norm=power)
         * times_as_noisy(one, counted)
         for (one, counted), masses in zip(samples, maps, strict=True)
     ]
@@ -195,6 +202,7 @@ def error_of_samples(
         bins=counted.bins,
         filled_bins=int(np.count_nonzero(counted.population_mass(masses) > 0)),
         norm=power,
+        p_value=p_value,
     )
     return replace(found, notices=_notices(found, evidence, counted, masses))
 
@@ -214,7 +222,20 @@ def _over_ways(samples: Sequence[tuple[Evidence, BinCounts]], asked: dict[str, A
     values = [each.value for each in found]
     reach = Interval(min(values), max(values), None, "range over the cells' class priors")
     interval = hull([each.interval for each in found], ", over the range of the class prior")
-    return replace(found[0], interval=interval, sources={**found[0].sources, "class prior": reach})
+    p_value = max(each.p_value for each in found)
+    return replace(found[0], interval=interval, sources={**found[0].sources, "class prior": reach}, p_value=p_value)
+
+
+def _p_value(error: _ErrorOfBins, doubt: PriorDoubt) -> float:
+    """One minus the highest confidence at which the interval excludes 0, by halving between 0 and 8 standard errors."""
+    from scipy.special import ndtr
+
+    few, many = 0.0, LARGEST_DISTANCE
+    for _ in range(HALVINGS):
+        middle = (few + many) / 2
+        excludes = ends_in_doubt(error, doubt, float(1 - 2 * ndtr(-middle)))[0] > 0
+        few, many = (middle, many) if excludes else (few, middle)
+    return float(2 * ndtr(-few))
 
 
 class _MeanError(NamedTuple):
@@ -237,6 +258,7 @@ class _ErrorOfBins(Construction):
     samples: Sequence[tuple[Evidence, BinCounts]]
     norm: float
     _known: dict[tuple[float, float], _MeanError] = field(default_factory=dict)
+    _gaps: dict[float, list[_GapsOfSample]] = field(default_factory=dict)
 
     method = "split-sign below, bias-corrected above"
     is_smooth = False
@@ -246,8 +268,13 @@ class _ErrorOfBins(Construction):
         if (prior, tail) not in self._known:
             from scipy.special import ndtri
 
-            self._known[prior, tail] = _mean_error(self.samples, prior, self.norm, -float(ndtri(tail)))
+            self._known[prior, tail] = _mean_error(self._gaps_at(prior), self.norm, -float(ndtri(tail)))
         return self._known[prior, tail]
+
+    def _gaps_at(self, prior: float) -> list[_GapsOfSample]:
+        if prior not in self._gaps:
+            self._gaps[prior] = [_GapsOfSample.of(*sample, prior) for sample in self.samples]
+        return self._gaps[prior]
 
     def value(self, prior: float) -> float:
         return self.at(prior, one_tail(0.95)).corrected  # the same at any confidence
@@ -262,31 +289,40 @@ class _ErrorOfBins(Construction):
 
 
 def check_norm(norm: float | str) -> float:
-    if norm == "max":
+    if isinstance(norm, str) and norm == "max":
         return math.inf
-    if isinstance(norm, str | bool) or not norm >= 1:
-        raise PulensError(f"norm must be a number of at least 1, or 'max' for the largest gap of a bin, got {norm!r}.")
-    return float(norm)
+    number = real(norm)
+    if not number >= 1:
+        raise PulensError(
+            f"norm must be a number of at least 1, or 'max' for the largest gap of a bin, got {shown(norm)}."
+        )
+    return number
 
 
-def _mean_error(
-    samples: Sequence[tuple[Evidence, BinCounts]],
-    unlabelled_prior: float,
-    norm: float,
-    quantile: float,
-) -> _MeanError:
-    """Value, corrected value and interval of the mean over samples, at a class prior that they share."""
-    found = []
-    for evidence, counted in samples:
+class _GapsOfSample(NamedTuple):
+    """Gaps of a sample's bins at one class prior, costly with clusters, and what follows at any confidence."""
+
+    gaps: BinGaps
+    terms: ErrorTerms
+    population: Floats
+
+    @classmethod
+    def of(cls, evidence: Evidence, counted: BinCounts, unlabelled_prior: float) -> _GapsOfSample:
         masses = MassMap.of(evidence.tally.totals, evidence.assumptions_at(unlabelled_prior))
         gaps = gaps_of(evidence, counted, masses, unlabelled_prior)
-        terms = error_terms(gaps)
+        return cls(gaps, error_terms(gaps), counted.population_mass(masses))
+
+
+def _mean_error(samples: Sequence[_GapsOfSample], norm: float, quantile: float) -> _MeanError:
+    """Value, corrected value and interval of the mean over samples, at a class prior that they share."""
+    found = []
+    for gaps, terms, population in samples:
         if norm != 1:
-            population = counted.population_mass(masses)
             value, corrected, high = _other_norm(gaps, population, norm, quantile)
             reach = (high - value) / quantile if quantile else 0.0
-            terms = terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach)
-        found.append(terms)
+            found.append(terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach))
+        else:
+            found.append(terms)
     mean = ErrorTerms(*np.mean(found, axis=0).tolist())
     # samples are independent of each other, so their errors add up in quadrature
     shrink = 1 / math.sqrt(len(found))
@@ -354,8 +390,8 @@ def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, ma
             Notice(
                 Severity.NOTE,
                 "within-noise",
-                f"The error of {found.value:.4f} is no evidence of miscalibration: a perfectly calibrated model would "
-                f"show {found.noise_floor:.4f} at these sizes.",
+                f"The expected calibration error of {found.value:.4f} alone does not show miscalibration: a perfectly "
+                f"calibrated model would show {found.noise_floor:.4f} at these sizes.",
             )
         )
     population = counted.population_mass(masses)
@@ -369,7 +405,8 @@ def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, ma
                 f"{'' if found.norm == 1 else ' in the norm 1 and are left out of this one'}.",
             )
         )
-    share, excess = _excess(counted, masses)
+    fewest = MassMap.of(evidence.tally.totals, evidence.assumptions_at(evidence.class_prior.least_unlabelled))
+    share, excess = _excess(counted, masses)[0], _excess(counted, fewest)[1]
     if excess > CHANCE_LIMIT * times_as_noisy(evidence, counted):
         notices.append(
             Notice(

@@ -14,8 +14,9 @@ from typing import Any
 
 from pulens.calibration.binning import check_binning, proof_bins, spread
 from pulens.confidence import check_confidence
-from pulens.errors import PulensError
-from pulens.keywords import hands_on
+from pulens.counts.tally import MOST_ROWS
+from pulens.errors import PulensError, shown
+from pulens.keywords import hands_on, typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Bound:
         return {name: getattr(self, name) for name in names}
 
 
+@typed
 def evaluation_bound(
     class_prior: float,
     labelled: float,
@@ -81,6 +83,7 @@ def evaluation_bound(
     (0.39669, 'binning')
     """
     _check_sizes(class_prior, labelled, unlabelled, lipschitz)
+    _check_at_least_one(bins)
     exponent = bins * math.log(2)
     if confidence is not None:
         exponent += math.log(1 / (1 - check_confidence(confidence)))
@@ -98,6 +101,7 @@ def evaluation_bound(
     return Bound(by_bins, by_chance, bins, confidence)
 
 
+@typed
 def best_evaluation_bound(
     class_prior: float, labelled: float, unlabelled: float, *, binning: str = "mass", lipschitz: float = 1.0
 ) -> Bound:
@@ -118,6 +122,7 @@ def best_evaluation_bound(
     return Bound(scale / bins, scale * 2 * (2 + math.sqrt(math.log(2))) * math.sqrt(rate * bins), bins)
 
 
+@typed
 def prior_error_bound(class_prior: float, estimated: float) -> float:
     r"""Theorem 2: a wrong class prior moves PU-ECE by at most :math:`|\pi - \hat\pi|`, whatever the data.
 
@@ -127,6 +132,7 @@ def prior_error_bound(class_prior: float, estimated: float) -> float:
     return abs(class_prior - estimated)
 
 
+@typed
 def information_bound(vc_dimension: float, rows: float) -> float:
     r"""Bound on the information a model keeps about its training rows, from its VC dimension (section 4.2).
 
@@ -135,11 +141,14 @@ def information_bound(vc_dimension: float, rows: float) -> float:
     >>> round(information_bound(5, 32_000), 6)
     52.286002
     """
-    if not vc_dimension >= 1 or not rows >= 1:
-        raise PulensError(f"vc_dimension and rows must be at least 1, got {vc_dimension!r} and {rows!r}.")
+    if not min(vc_dimension, rows) >= 1 or not max(vc_dimension, rows) <= MOST_ROWS:
+        raise PulensError(
+            f"vc_dimension and rows must be at least 1 and at most {MOST_ROWS:g}, got {vc_dimension:g} and {rows:g}."
+        )
     return max((vc_dimension + 1) * math.log(2), vc_dimension * math.log(2 * math.e * rows / vc_dimension))
 
 
+@typed
 def training_bound(
     class_prior: float,
     labelled: float,
@@ -167,8 +176,11 @@ def training_bound(
     _check_sizes(class_prior, labelled, unlabelled, lipschitz)
     if (vc_dimension is None) == (information is None):
         raise PulensError("give exactly one of vc_dimension and information (fCMI in nats).")
+    _check_at_least_one(bins)
     known = information_bound(vc_dimension, labelled + unlabelled) if vc_dimension is not None else information
     assert known is not None
+    if not known >= 0 or not (unlabelled_information is None or unlabelled_information >= 0):
+        raise PulensError("information (fCMI, in nats) must be at least 0.")
     exponent = known + bins * math.log(2)
     statistical = math.sqrt(8 * spread(class_prior, labelled, unlabelled) * exponent)
     by_bins = (1 + lipschitz) / bins
@@ -178,6 +190,7 @@ def training_bound(
     return Bound(by_bins, statistical, bins)
 
 
+@typed
 @hands_on(training_bound)
 def best_training_bound(
     class_prior: float, labelled: float, unlabelled: float, *, binning: str = "mass", **knowledge: Any
@@ -190,6 +203,7 @@ def best_training_bound(
     >>> best_training_bound(0.4, 2000, 30_000, vc_dimension=5, binning="width", lipschitz=1.5).bins
     47
     """
+    _check_sizes(class_prior, labelled, unlabelled, 1.0)
     most = 2 * math.ceil(spread(class_prior, labelled, unlabelled) ** -0.5) + 10
     return _lowest(
         lambda bins: training_bound(class_prior, labelled, unlabelled, bins, binning=binning, **knowledge), most
@@ -233,6 +247,7 @@ class SampleSize:
         return {name: getattr(self, name) for name in ("labelled", "unlabelled", "bins", "error", "basis")}
 
 
+@typed
 def sample_size_for_error(
     error: float,
     class_prior: float,
@@ -300,7 +315,15 @@ def sample_size_for_error(
 def _check_sizes(class_prior: float, labelled: float, unlabelled: float, lipschitz: float) -> None:
     if not 0 < class_prior < 1:
         raise PulensError(f"class_prior must lie strictly between 0 and 1, got {class_prior!r}. Write 30% as 0.3.")
-    if not labelled >= 1 or not unlabelled >= 1:
-        raise PulensError(f"labelled and unlabelled must be at least 1 row, got {labelled!r} and {unlabelled!r}.")
-    if not lipschitz >= 0:
+    if not min(labelled, unlabelled) >= 1 or not max(labelled, unlabelled) <= MOST_ROWS:
+        raise PulensError(
+            f"labelled and unlabelled must be at least 1 row and at most {MOST_ROWS:g}, got {labelled:g} and "
+            f"{unlabelled:g}."
+        )
+    if not 0 <= lipschitz < math.inf:
         raise PulensError(f"lipschitz must be at least 0, got {lipschitz!r}; a well calibrated model has 1.")
+
+
+def _check_at_least_one(bins: int) -> None:
+    if bins < 1:
+        raise PulensError(f"bins must be a whole number of at least 1, got {shown(bins)}.")

@@ -11,7 +11,9 @@ from pulens.calibration.brier import Decomposition, ProperScore
 from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.cells import gather_within
+from pulens.errors import PulensError, shown
 from pulens.keywords import hands_on
+from pulens.scalars import real
 from pulens.types import Floats
 
 CLIP = float(np.finfo(np.float64).eps)  # scikit-learn's choice: a score of 0 or 1 costs at most 36 nats
@@ -43,6 +45,9 @@ def log_loss(
     >>> round(score.value, 6), round(score.decomposition.total, 6)
     (0.320239, 0.320239)
     """
+    given, clip = clip, real(clip)
+    if not 0 < clip < 0.5:
+        raise PulensError(f"clip must lie strictly between 0 and 0.5, got {shown(given)}.")
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     f = np.clip(np.asarray(evidence.tally.thresholds, float), clip, 1 - clip)
     unlikely = -np.log1p(-f)

@@ -26,6 +26,7 @@ from pulens.counts.tally import Tally, Totals
 from pulens.evidence import Evidence
 from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
+from pulens.scalars import is_among
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -149,7 +150,7 @@ def choose_edges(evidence: Evidence, *, binning: str, bins: int | str | None, li
     check_binning(binning)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     population = population_at_or_above(evidence.tally, unlabelled_only=masses.unlabelled_only)
-    if bins is None or bins in ("optimal", "proof"):
+    if bins is None or is_among(bins, ("optimal", "proof")):
         rows = population[-1].item()
         number = optimal_bins(
             masses.class_prior,

@@ -132,7 +132,7 @@ def recalibrate(
     array([0.664])
     """
     facts = _checked(method, scores_are, folds)
-    check_seed(seed)
+    seed = check_seed(seed)
     evidence = gather_within(labels, scores, **options)
     if scores_are == "probability":
         probabilities = probability_tally(evidence.tally)

@@ -11,14 +11,17 @@ import numpy as np
 
 from pulens.calibration._clustered import design_effects, has_too_few_clusters
 from pulens.calibration._within import fractions_within
+from pulens.calibration.binning import check_redraws
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
+from pulens.calibration.verdict import bin_p_values
 from pulens.cells import WeightedEvidence, gather_within
 from pulens.counts.tally import Totals
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.intervals.construction import Construction, Ends
+from pulens.intervals.kernels.holm import holm
 from pulens.intervals.kernels.quantiles import quantile_of_columns
 from pulens.intervals.kernels.resampling import check_seed
 from pulens.intervals.policy import ends_in_doubt
@@ -60,7 +63,7 @@ class ReliabilityBin:
 
     @property
     def verdict(self) -> str:
-        """``"overconfident"`` or ``"underconfident"`` where the interval excludes the promise."""
+        """``"overconfident"`` or ``"underconfident"`` where the interval of this bin alone excludes the promise."""
         if self.interval is None or self.confidence in self.interval:
             return ""
         return "overconfident" if self.confidence > self.interval.high else "underconfident"
@@ -87,6 +90,16 @@ class Reliability:
         return self.error.notices
 
     @property
+    def verdicts(self) -> tuple[str, ...]:
+        """For each bin ``"overconfident"`` or ``"underconfident"`` where it is, corrected by Holm for all bins."""
+        corrected = holm(bin_p_values(self))
+        pairs = zip(self.bins, corrected, strict=True)
+        return tuple(
+            one.verdict if one.interval is not None and p < 1 - (one.interval.confidence or 1) else ""
+            for one, p in pairs
+        )
+
+    @property
     def points(self) -> tuple[ReliabilityBin, ...]:
         """The bins that have a point in the diagram: those with rows of the population."""
         return tuple(one for one in self.bins if not math.isnan(one.fraction))
@@ -97,7 +110,9 @@ class Reliability:
             "class_prior": self.class_prior,
             "mean_score": self.mean_score,
             "target_population": self.target_population,
-            "bins": [one.to_dict() for one in self.bins],
+            "bins": [
+                {**one.to_dict(), "verdict": verdict} for one, verdict in zip(self.bins, self.verdicts, strict=True)
+            ],
         }
 
     def __str__(self) -> str:
@@ -106,14 +121,14 @@ class Reliability:
             f"speaks of {self.target_population}; mean score {self.mean_score:.4f}, class prior {self.class_prior:.4f}",
             f"{'bin':<20}{'labelled':>9}{'unlabelled':>11}{'promised':>10}{'found':>8}{'interval':>18}",
         ]
-        for one in self.bins:
+        for one, verdict in zip(self.bins, self.verdicts, strict=True):
             name = f"({one.low:.4f}, {one.high:.4f}]"
             counts = f"{name:<20}{one.labelled:>9.10g}{one.unlabelled:>11.10g}"
             if math.isnan(one.fraction):
                 lines.append(f"{counts}{'no rows':>10}")
                 continue
             doubt = "" if one.interval is None else f"{one.interval.low:.3f} to {one.interval.high:.3f}"
-            lines.append(f"{counts}{one.confidence:>10.4f}{one.fraction:>8.4f}{doubt:>18} {one.verdict}".rstrip())
+            lines.append(f"{counts}{one.confidence:>10.4f}{one.fraction:>8.4f}{doubt:>18} {verdict}".rstrip())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -187,7 +202,7 @@ def reliability_of_bins(
         method = f"{method} of each cell"
     else:
         low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
-    known = redraws > 1 and not has_too_few_clusters(evidence)
+    known = check_redraws(redraws) > 1 and not has_too_few_clusters(evidence)
     rows = counted.counts
     if isinstance(evidence, WeightedEvidence):  # weights are not rows
         rows = count_bins(evidence.cells.cells.whole, counted.edges).counts
@@ -225,7 +240,7 @@ def fraction_intervals(
     (:mod:`pulens.intervals.policy`): drawn once per redraw for all bins, or a hull over its range. With design
     ``effects`` (kind, bin), of rows that belong together, so many rows count as one.
     """
-    redraws, rng = max(redraws, 1), np.random.default_rng(check_seed(seed))
+    redraws, rng = check_redraws(redraws), np.random.default_rng(check_seed(seed))
     counts, place = counted.counts, slice(None)
     # bins with the same counts have the same interval
     if redraws * counted.bins > _MOST_REDRAWN_BINS and effects is None:

@@ -23,6 +23,9 @@ from pulens.audits.limits import DRAWS, draw_totals, one_tail, quantile
 from pulens.confidence import check_confidence
 from pulens.errors import InputError
 from pulens.estimate import Interval
+from pulens.inputs.arrays import plain_values
+from pulens.inputs.columns import check_scores
+from pulens.keywords import typed
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -88,6 +91,7 @@ class ReviewedReliability:
         }
 
 
+@typed
 def reviewed_reliability(
     reviews: Reviews,
     probabilities: Any,
@@ -109,7 +113,7 @@ def reviewed_reliability(
     [(0.1, 0.0, '[0.000, 0.000]'), (0.9, 0.75, '[0.750, 0.750]')]
     """
     confidence = check_confidence(confidence)
-    promised = np.asarray(probabilities, np.float64)
+    promised = check_scores(plain_values(probabilities), "probabilities").astype(np.float64)
     if promised.shape != reviews.cell.shape:
         raise InputError(f"there are {promised.size:,} probabilities for {reviews.cell.size:,} rows: give one each.")
     if not ((promised >= 0) & (promised <= 1)).all():

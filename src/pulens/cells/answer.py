@@ -259,10 +259,12 @@ def _plain(value: float) -> float | None:
 def within_cells(found: Estimate, evidence: CellEvidence | None, doubts: Any = None) -> Estimate:
     """An estimate that says what it rests on, and what the cells' class priors alone leave open of it."""
     from pulens.metrics import find
+    from pulens.metrics.parts.confirmed import as_confirmed
 
     if evidence is None:
         return found
     metric, priors = find(found.metric), evidence.priors
+    found = as_confirmed(found, metric, evidence.evidence)
     if metric.ignores_class_prior or metric.counted:
         return replace(found, rests_on=())
     origin = "estimated" if priors.is_estimated else priors.method

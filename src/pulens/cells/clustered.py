@@ -24,7 +24,8 @@ from pulens.estimate import Interval
 from pulens.intervals.clustered import METHOD, ends_around
 from pulens.intervals.kernels.jackknife import (
     FEWEST_BUCKETS,
-    effective_buckets,
+    freedom_of,
+    freedom_of_totals,
     jackknife_error,
     student_quantile,
 )
@@ -32,7 +33,7 @@ from pulens.intervals.kernels.quantiles import mixture_ends, normal_quantile
 from pulens.intervals.kernels.redraws import Redrawn
 from pulens.intervals.measured import Measured
 from pulens.recovery.assumptions import Assumptions
-from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.recovery.contingency import missing_of
 from pulens.recovery.many import recover_many
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -94,6 +95,11 @@ class CellBuckets:
         """How many buckets hold labelled rows, or how many others, whichever are fewer."""
         kinds = self.totals.sum(axis=1)
         return min(int(np.count_nonzero(kinds[:, 0])), int(np.count_nonzero(kinds[:, 1] + kinds[:, 2])))
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of a standard error found without each bucket."""
+        return freedom_of_totals(self.totals.sum(axis=1))
 
 
 def added_up(evidence: CellEvidence, above: Floats, totals: Floats, alpha: Any) -> CellsRedrawn:
@@ -163,8 +169,7 @@ class CellJackknife:
 
     @property
     def freedom(self) -> float:
-        labelled, unlabelled, negative = self.buckets.totals.sum(axis=1).T
-        return float(min(effective_buckets(labelled), effective_buckets(unlabelled + negative)) - 1)
+        return self.buckets.freedom
 
     @cached_property
     def _errors(self) -> dict[Any, float]:
@@ -224,15 +229,10 @@ class CellJackknife:
     @staticmethod
     def _at_threshold(ask: Asked, found: CellsRedrawn, whole: CellsRedrawn) -> list[Floats]:
         table, here = (each.recoveries.tables(*(rates[:, 0] for rates in each.redrawn[:3])) for each in (found, whole))
-        missing = [
-            float(np.clip(rate, 0.0, 1.0)[0] - rate[0]) for rate in (here.true_positive_rate, here.false_positive_rate)
+        hits, alarms = missing_of(here.true_positive_rate, here.false_positive_rate)
+        return [
+            np.asarray(ask.metric.compute(each, **ask.parameters), float) for each in table.plausible((hits, alarms))
         ]
-        answers = [np.asarray(ask.metric.compute(table, **ask.parameters), float)]
-        if max(map(abs, missing)) > ROUNDING:
-            hits, alarms = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
-            moved = Contingency(table.thresholds, hits, alarms, table.positive, table.negative)
-            answers.append(np.asarray(ask.metric.compute(moved, **ask.parameters), float))
-        return answers
 
     def recall_interval(self, cell: int, threshold: float, tail: float, confidence: float) -> Interval | None:
         """Of one cell's recall, from the buckets that hold its labelled rows."""
@@ -242,7 +242,7 @@ class CellJackknife:
             return None
         left = rows.sum() - rows
         error = float(jackknife_error((counts.sum() - counts) / np.where(left > 0, left, np.nan)))
-        reach = student_quantile(float(effective_buckets(rows)) - 1.0, tail), normal_quantile(1 - 2 * tail)
+        reach = student_quantile(float(freedom_of(rows)), tail), normal_quantile(1 - 2 * tail)
         low, high = ends_around(float(counts.sum() / rows.sum()), error, tail, reach, many, float(rows.sum()))
         return Interval(low, high, confidence, METHOD)
 

@@ -19,7 +19,7 @@ from pulens.cells.evidence import CellEvidence
 from pulens.cells.priors import PriorSetting
 from pulens.intervals.kernels.quantiles import effective_degrees_of_freedom, even_levels
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.recovery.contingency import Contingency, missing_of
 from pulens.types import Floats
 
 LEAST_SHARE = 1e-9  # of positives: drawn class priors of 0 in every cell would leave nothing to add up
@@ -77,7 +77,7 @@ class CellRates:
         return DrawnRates(rates, weight / weight.sum(axis=(1, 2), keepdims=True))
 
     def tables(self, threshold: float, setting: PriorSetting, *, with_priors: bool) -> list[Contingency]:
-        """Tables of all draws, and the same moved to the edge where a recovered rate is cut there."""
+        """Tables of all draws, as an interval reads them."""
         key = (threshold, setting.shares.tobytes(), with_priors)
         if key not in self._tables:
             found = self.drawn(threshold)
@@ -85,13 +85,8 @@ class CellRates:
             self._tables[key] = table_of(self.evidence, *found, alpha)
         table = self._tables[key]
         here = self.table_at(threshold, setting.shares)
-        missing = [
-            float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in (here.true_positive_rate, here.false_positive_rate)
-        ]
-        if max(map(abs, missing)) <= ROUNDING:
-            return [table]
-        hits, alarms = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
-        return [table, Contingency(table.thresholds, hits, alarms, table.positive, table.negative)]
+        hits, alarms = missing_of(here.true_positive_rate, here.false_positive_rate)
+        return table.plausible((hits, alarms))
 
     def tail(self, threshold: float, shares: Floats, tail: float) -> float:
         """The tail at which draws are as wide as Student's, with the degrees of freedom of a sum over unequal cells.

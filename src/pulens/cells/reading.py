@@ -9,11 +9,12 @@ import numpy as np
 
 from pulens.cells.counts import LabellingCells, cell_title, check_cells
 from pulens.counts.buckets import BucketTally
-from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import InputError, listed, shown
 from pulens.inputs import Reading, read_sample, read_tallies
+from pulens.inputs.arrays import listed_values
 from pulens.inputs.clusters import cluster_codes
+from pulens.inputs.columns import is_null
 from pulens.inputs.tallies import buckets_of_part, check_totals, read_bucket_tallies
 
 
@@ -66,8 +67,7 @@ def _beside_arrays(labels: Any, scores: Any, within: Any, reading: Reading) -> L
             f"labelled_within must hold one cell per row beside arrays of labels and scores, got {shown(within)}. A "
             "column's name is for tables, files and databases."
         )
-    named = (None if value is None or value != value else value for value in _plain(within))
-    values = np.fromiter(named, object, len(within))
+    values = np.fromiter((None if is_null(value) else value for value in listed_values(within)), object, len(within))
     if values.size != sample.scores.size:
         raise InputError(
             f"labelled_within holds {values.size:,} cells for {sample.scores.size:,} rows: one is needed for each."
@@ -78,17 +78,9 @@ def _beside_arrays(labels: Any, scores: Any, within: Any, reading: Reading) -> L
         raise InputError(f"cluster must hold one id per row, got {codes.size:,} ids for {values.size:,} rows.")
     found: dict[Any, Tally | BucketTally] = {}
     for cell in in_order(rows):
-        mine = rows[cell]
-        weights = None if sample.weights is None else sample.weights[mine]
-        part = PUSample(sample.labels[mine], sample.scores[mine], weights)
-        found[cell_title(cell)] = (
-            Tally.from_sample(part) if codes is None else buckets_of_part(part, texts, codes[mine])
-        )
+        part = sample.of(rows[cell])
+        if len(part.counted()):
+            found[cell_title(cell)] = (
+                Tally.from_sample(part) if codes is None else buckets_of_part(part, texts, codes[rows[cell]])
+            )
     return LabellingCells.of("cell", found)
-
-
-def _plain(values: Any) -> list[Any]:
-    for way in ("tolist", "to_list", "to_pylist"):
-        if hasattr(values, way):
-            return list(getattr(values, way)())
-    return list(values)

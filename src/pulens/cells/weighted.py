@@ -40,16 +40,18 @@ class WeightedEvidence(Evidence):
     """The weighted tally beside the list, as evidence; ``within`` holds the cells that it was made of.
 
     Its scenario is case-control whatever that of the rows is: the list, all rows in the single set, is its unlabelled
-    sample. Doubt about the cells' class priors is in ``within`` and not in ``class_prior``.
+    sample. Doubt about the cells' class priors is in ``within`` and not in ``class_prior``. ``alone`` is the evidence
+    of rows that belong together, where these were taken for one cell.
     """
 
     within: CellEvidence | None = None
+    alone: Evidence | None = None
 
     @classmethod
-    def of(cls, within: CellEvidence) -> WeightedEvidence:
+    def of(cls, within: CellEvidence, alone: Evidence | None = None) -> WeightedEvidence:
         own = within.weighted
         prior = replace(own.class_prior, notices=within.priors.notices)
-        return cls(own.tally, prior, own.label_noise, own.scenario, own.prior_held, None, within)
+        return cls(own.tally, prior, own.label_noise, own.scenario, own.prior_held, None, within, alone)
 
     @property
     def cells(self) -> CellEvidence:
@@ -128,7 +130,9 @@ class WeightedEvidence(Evidence):
         if self.is_clustered:
             counts, totals = self.buckets_by_cell.above(at), self.buckets_by_cell.totals
             above, left = (np.maximum(each.sum(axis=0) - each, 0.0) for each in (counts, totals))
-            found = MassReplicates.of(at, added_up(self.cells, above, left, priors.shares[None]), is_jackknife=True)
+            found = MassReplicates.of(
+                at, added_up(self.cells, above, left, priors.shares[None]), jackknife=self.buckets_by_cell
+            )
             return found.beside_priors(self._of_priors(at)) if with_priors and priors.draws is not None else found
         asked = CellRedrawsAt(self.cells, Resampling(seed=seed, redraws=max(redraws, 2)), at)
         drawn = asked.of(PriorSetting(priors.shares, priors.draws), with_priors=with_priors)
@@ -166,26 +170,23 @@ class MassReplicates:
     positive: Floats
     population: Floats
     weights: Floats
-    buckets: int = 0  # behind a jackknife
+    freedom: float = math.inf  # degrees of freedom of their spread, where it is a jackknife's
 
     @classmethod
-    def of(cls, thresholds: Floats, drawn: CellsRedrawn, *, is_jackknife: bool = False) -> MassReplicates:
+    def of(cls, thresholds: Floats, drawn: CellsRedrawn, jackknife: CellBuckets | None = None) -> MassReplicates:
         recall, alarms = drawn.recoveries.rates(*drawn.redrawn[:3])
         rows = drawn.recoveries.positive + drawn.recoveries.negative
         prior = np.broadcast_to(drawn.recoveries.positive / rows, len(recall))[:, None]
         positive = prior * recall
         many = len(recall)
-        each = (many - 1) / many if is_jackknife else 1 / max(many - 1, 1)
+        each = 1 / max(many - 1, 1) if jackknife is None else (many - 1) / many
         population = positive + (1 - prior) * alarms
-        return cls(thresholds, positive, population, np.full(many, each), many if is_jackknife else 0)
-
-    @property
-    def freedom(self) -> float:
-        return self.buckets - 1.0 if self.buckets else math.inf
+        freedom = math.inf if jackknife is None else jackknife.freedom
+        return cls(thresholds, positive, population, np.full(many, each), freedom)
 
     def times_as_wide(self, confidence: float = USUAL) -> float:
         """How many times as wide as the normal interval Student's is."""
-        if not self.buckets:
+        if math.isinf(self.freedom):
             return 1.0
         return student_quantile(self.freedom, (1 - confidence) / 2) / normal_quantile(confidence)
 

@@ -44,7 +44,8 @@ def prior_lines(
         most = "" if noise.feasible is None else f"; at most {noise.feasible.high:.3f} is possible"
         lines += [*_told("label noise", f"{_words_of(noise)}{most}"), ""]
     lines += _told("assumes", prior.assumption)
-    rows = ", ".join(f"{rows:,} for {width}" for width, rows in advice.items())
+    there = int(unlabelled)
+    rows = ", ".join(f"{'all ' if rows == there else ''}{rows:,} for {width}" for width, rows in advice.items())
     lines += _told("audit", f"random unlabelled rows to check by hand for an interval of a given width: {rows}")
     for notice in prior.notices:
         said = f"{notice.severity.name.lower()}: {notice}"
@@ -78,6 +79,11 @@ def share_lines(prior: ClassPrior) -> list[str]:
         lines.append(f"  {name:<30}{value:>9.4g}{cells}".rstrip())
     if possible and beside == "possible at all":
         lines.append(POSSIBLE)
+        if prior.feasible_uneven is not None:
+            from pulens.priors.feasible import UNEVEN
+
+            often = f"if high scores were labelled up to {UNEVEN:g} times as often: {_ends(prior.feasible_uneven)}"
+            lines.append(f"{often}{' of all rows' if both else ''}")
     return lines
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import click
 
+from pulens.atomic_write import is_channel, whole_file, write_whole
 from pulens.cli._sources import read_by
 from pulens.errors import PulensError
 from pulens.inputs.addresses import check_name, shown_address
-from pulens.whole_files import is_channel, whole_file, write_whole
 
 
 def write_text(path: str, text: str) -> None:
@@ -81,15 +81,6 @@ def as_files(texts: Mapping[str, str]) -> dict[str, bytes]:
     return {path: f"{text}\n".encode("utf-8", "replace") for path, text in texts.items()}
 
 
-def write_figure(path: str, figure: Any) -> None:
-    """Write a picture in the format that the ending tells, whole or not at all."""
-    with whole_file(path) as temporary:
-        try:
-            figure.savefig(temporary, dpi=150, format=Path(path).suffix.lstrip(".").lower() or "png")
-        except ValueError as error:
-            raise PulensError(f"{path}: the figure cannot be written: {error}.") from error
-
-
 def check_targets(targets: Mapping[str, str | None], *sources: str, folders: Sequence[str] = ()) -> None:
     """Refuse files that cannot be written or would replace one another, by the options that name them.
 
@@ -113,8 +104,9 @@ def check_targets(targets: Mapping[str, str | None], *sources: str, folders: Seq
                 raise PulensError(
                     f"{option} must name a file, got {path!r}, which is {'empty' if not path else 'a folder'}."
                 )
-            if not Path(path).parent.is_dir():
-                raise PulensError(f"{path}: cannot be written: the folder {str(Path(path).parent)!r} does not exist.")
+            folder = Path(path).parent if not Path(path).is_symlink() else Path(place).parent
+            if not folder.is_dir():
+                raise PulensError(f"{path}: cannot be written: the folder {str(folder)!r} does not exist.")
             _check_not_read(option, path, place, sources, folders)
         if place in places:
             if path == "-":

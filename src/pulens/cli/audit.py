@@ -150,7 +150,7 @@ def plan(
       pulens audit plan scores.parquet --threshold 0.5 --goal f1 --id case --keep text --out queue.xlsx
       pulens audit plan scores.csv --width 0.1 --out queue.csv
     """
-    from pulens.audits.queue import kind_of, plan_path, queue_files, refuse_answered
+    from pulens.audits.queue import kind_of, plan_path, queue_files, queue_locked, refuse_answered
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, to_json, write_all
     from pulens.doors.audit import plan_audit
@@ -180,7 +180,8 @@ def plan(
         files = dict(queue_files(found, out))
         if json_path is not None:
             files[json_path] = f"{to_json(found.to_dict())}\n".encode()
-    write_all({str(path): content for path, content in files.items()})
+    with queue_locked(out):
+        write_all({str(path): content for path, content in files.items()})
     _show(found, out, quiet=quiet or json_path == "-")
 
 
@@ -342,7 +343,7 @@ def more(
       pulens audit more queue.csv --budget 300 --out queue2.csv
       pulens audit more queue.csv --budget 300 --source scores.parquet --out queue2.xlsx
     """
-    from pulens.audits.queue import kind_of, plan_path, queue_files, refuse_answered
+    from pulens.audits.queue import kind_of, plan_path, queue_files, queue_locked, refuse_answered
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, to_json, write_all
     from pulens.doors.audit import more_audit
@@ -357,7 +358,8 @@ def more(
         files = dict(queue_files(found, out))
         if json_path is not None:
             files[json_path] = f"{to_json(found.to_dict())}\n".encode()
-    write_all({str(path): content for path, content in files.items()})
+    with queue_locked(out):
+        write_all({str(path): content for path, content in files.items()})
     _show(found, out, quiet=quiet or json_path == "-")
 
 

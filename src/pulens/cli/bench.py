@@ -351,9 +351,9 @@ def report_command(archive: Path, **given: Any) -> None:
 
 
 def _write_summary(path: str, source: Any) -> None:
+    from pulens.atomic_write import whole_file
     from pulens.benchmark.archive.summary import packed, summary_text
     from pulens.cli._write import write_text
-    from pulens.whole_files import whole_file
 
     text = summary_text(source)
     if not path.endswith(".gz"):
@@ -361,3 +361,44 @@ def _write_summary(path: str, source: Any) -> None:
         return
     with whole_file(path) as temporary:
         temporary.write_bytes(packed(text))
+
+
+@command.command(name="wild")
+@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.option("--labelling", default="practice", show_default=True, metavar="random or practice")
+@click.option("--learn", "path", metavar="FILE", help="Write the distribution that these data sets show, as JSON.")
+@click.option("--by-family", "families", is_flag=True, help="Also show each family by itself.")
+def wild(folder: str, labelling: str, path: str | None, families: bool) -> None:
+    """Count how often 95% intervals hold the truth on real labels, in families of data sets left out.
+
+    FOLDER holds data sets that somebody else labelled, with a truth: .npz files as docs/wild.md describes them.
+
+    \b
+    Examples:
+      pulens bench wild labels/
+      pulens bench wild labels/ --labelling random --by-family
+      pulens bench wild labels/ --learn practice.json
+    """
+    from pulens.atomic_write import write_whole
+    from pulens.benchmark.wild import METRICS, by_family, coverage, facts_of, judge, leave_families_out, read_problems
+    from pulens.cli._write import check_targets, to_json
+    from pulens.selection import check_labelling
+
+    practice = check_labelling(labelling)
+    check_targets({"--learn": path})
+    problems = list(read_problems(folder))
+    if practice is None:
+        judged = [row for problem in problems for row in judge(problem, "random")]
+    else:
+        judged = leave_families_out(problems)
+    click.echo(f"{len(problems):,} runs, {len({p.family for p in problems})} families, labelling {labelling}")
+    click.echo(f"{'':<20}{'holds':>8}{'lowest':>8}{'width':>8}{'error':>8}{'uncorrected':>13}")
+    for metric, row in coverage(judged).items():
+        numbers = f"{row['holds']:>8.1%}{row['lowest']:>8.0%}{row['width']:>8.3f}{row['error']:>8.3f}"
+        click.echo(f"{metric:<20}{numbers}{row['uncorrected']:>13.3f}")
+    if families:
+        click.echo(f"\n{'family':<34}{'runs':>6}" + "".join(f"{metric:>19}" for metric in METRICS))
+        for family, held in by_family(judged).items():
+            click.echo(f"{family:<34}{held['runs']:>6.0f}" + "".join(f"{held[m]:>19.0%}" for m in METRICS))
+    if path is not None:
+        write_whole(path, to_json(facts_of(problems, judged)) + "\n")

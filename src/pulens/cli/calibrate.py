@@ -238,8 +238,7 @@ def _check_out(file: str, out: str, method: str | None, column: str) -> None:
 def _save_plot(reliability: Reliability | None, path: str) -> None:
     if reliability is None:
         raise PulensError("scores that only rank have no reliability diagram.")
-    from pulens.cli._write import write_figure
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     pyplot().switch_backend("agg")
     write_figure(path, reliability.plot()[0].figure)
@@ -258,7 +257,8 @@ def _judged(evidence: Any, settled: dict[str, Any], judged: dict[str, Any]) -> d
         calibration.brier_score(evidence, **settled, **bins),
         calibration.log_loss(evidence, **settled, **bins),
     )
-    return {"reliability": calibration.reliability(evidence, **judged), "others": others}
+    diagram = calibration.reliability(evidence, **judged)
+    return {"reliability": diagram, "others": others, "verdict": calibration.calibration_verdict(diagram, others)}
 
 
 def _show_reviewed(reviewed: ReviewedReliability | None) -> None:
@@ -302,6 +302,7 @@ def _answer(weighted: Any, found: dict[str, Any], reviewed: ReviewedReliability 
     if clustering is not None:
         answer["clusters"] = clustering.to_dict()
     if "reliability" in found:
+        answer["verdict"] = found["verdict"].to_dict()
         answer["reliability"] = found["reliability"].to_dict()
         answer |= {one.metric: one.to_dict() for one in found["others"]}
     if "recalibration" in found:
@@ -332,6 +333,7 @@ def _show(weighted: Any, found: dict[str, Any], console: Console) -> None:
     if "reliability" in found:
         reliability: Reliability = found["reliability"]
         notices += reliability.notices
+        console.print(f"\n[bold]{escape(str(found['verdict']))}[/]", highlight=False)
         _show_reliability(reliability, found["others"], console)
     if "recalibration" in found:
         recalibration: Recalibration = found["recalibration"]
@@ -374,15 +376,13 @@ def _show_reliability(reliability: Reliability, others: tuple[Estimate, ...], co
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{error.bins:,} bins of equal {error.binning}")
     for name in ("up to", "labelled", "unlabelled", "promised", "found", "interval", ""):
         table.add_column(name, justify="left" if not name else "right", no_wrap=True)
-    for row in reliability.bins[:MOST_BINS_SHOWN]:
+    for row, verdict in zip(reliability.bins[:MOST_BINS_SHOWN], reliability.verdicts, strict=False):
         cells = [f"{row.high:.4f}", f"{row.labelled:,.10g}", f"{row.unlabelled:,.10g}"]
         if row.interval is None:
             table.add_row(*cells, "", "", "", "no rows")
             continue
         doubt = f"{row.interval.low:.3f} to {row.interval.high:.3f}"
-        table.add_row(
-            *cells, f"{row.confidence:.3f}", f"{row.fraction:.3f}", doubt, row.verdict.removesuffix("confident")
-        )
+        table.add_row(*cells, f"{row.confidence:.3f}", f"{row.fraction:.3f}", doubt, verdict.removesuffix("confident"))
     console.print(table)
     if len(reliability.bins) > MOST_BINS_SHOWN:
         console.print(f"[dim]and {len(reliability.bins) - MOST_BINS_SHOWN:,} more bins: see --json[/]")

@@ -54,6 +54,7 @@ def command(seed: int, html_path: str, table: str | None) -> None:
         shown.add_row(name, f"{uncorrected.value:.3f}", f"{recovered.value:.3f}", interval, f"{truth:.3f}")
     console.print(shown)
     console.print("The uncorrected column is what you get by treating unlabelled rows as negatives.", style="dim")
+    console.print("The truth is that of these rows; the interval is for the population they are from.", style="dim")
     console.print(
         f"The page with sliders and charts: {Path(html_path).resolve().as_uri()}", highlight=False, soft_wrap=True
     )

@@ -48,6 +48,13 @@ if TYPE_CHECKING:
 @click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
 @interval_options
 @click.option(
+    "--labelling",
+    default="random",
+    show_default=True,
+    metavar="random or practice",
+    help="How positives came to be labelled: a random draw, or favouring easy ones as much as in real data sets.",
+)
+@click.option(
     "--sensitivity",
     type=Number(),
     metavar="FACTOR",
@@ -104,6 +111,7 @@ def command(
     confidence: float,
     redraws: int,
     seed: int,
+    labelling: str,
     sensitivity: float | None,
     worlds: float,
     with_bounds: bool,
@@ -156,6 +164,7 @@ def command(
         "seed": seed,
         "worlds": worlds,
         **({} if per is None else {"per": per}),
+        "labelling": labelling,
         **cell_arguments(given, class_prior),
         **reading_arguments(given),
         **engine_arguments(given),
@@ -174,6 +183,8 @@ def command(
         from pulens.doors.combinations import refuse_together
 
         refuse_beside_segments(arguments)
+        if arguments.pop("labelling") != "random":
+            refuse_together("practice-segments")
         if any(value is not None for value in checked.values()):
             refuse_together("reviews-segments")
         whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
@@ -224,8 +235,10 @@ def _lines_beside(
     """What stands on the terminal below an evaluation."""
     if ranges:
         yield f"\nif positives with high scores were labelled up to {sensitivity:g} times as often as others"
+        yield f"{'':34}with sampling error   without"
         for found in ranges.values():
-            yield f"  {found.metric:<24} {found.value:.3f}  {found.interval}"
+            without = f"{found.possible.low:.3f} to {found.possible.high:.3f}"
+            yield f"  {found.metric:<24} {found.value:.3f}  {found.interval!s:<19}   {without}"
     if refused:
         yield f"\nno sensitivity: {refused}"
     if limits is not None:

@@ -91,8 +91,9 @@ def command(
     """
     from pulens.cli._output import working
     from pulens.cli._prior_shown import estimator_lines, paste_lines, prior_lines
-    from pulens.cli._write import all_or_none, as_files, check_targets, to_json, write_figure
+    from pulens.cli._write import all_or_none, as_files, check_targets, to_json
     from pulens.counts.tally import Tally
+    from pulens.plots.backend import write_figure
     from pulens.priors import find
 
     check_targets({"--plot": plot_path, "--json": json_path}, *files_read(file, given))
@@ -128,7 +129,7 @@ def command(
             prior, noise_found, answer = _estimated(counted, scenario, confidence, **asked)
             clusters = _clusters(counted)
             answer |= {} if clusters is None else {"clusters": clusters.to_dict()}
-    answer["rows_to_audit"] = _advice(prior, confidence)
+    answer["rows_to_audit"] = _advice(prior, confidence, tally.totals.unlabelled)
     answer["notices"] = [str(notice) for notice in prior.notices]
     with all_or_none({} if json_path is None else as_files({json_path: to_json(answer)})):
         if plot_path is not None:
@@ -288,8 +289,9 @@ def _share(text: str) -> float:
         raise AssumptionError(f"--label-noise must be a share such as 0.05, or 'estimate', got {text!r}.") from None
 
 
-def _advice(prior: ClassPrior, confidence: float) -> dict[str, int]:
-    """Rows to check by hand for an interval of useful width, if the estimate is right."""
+def _advice(prior: ClassPrior, confidence: float, unlabelled: float) -> dict[str, int]:
+    """Rows to check by hand for an interval of useful width, if the estimate is right: at most all there are."""
     from pulens.priors import rows_to_audit
 
-    return {f"{width:g}": rows_to_audit(prior.unlabelled, width, confidence=confidence) for width in USEFUL_WIDTHS}
+    needed = {width: rows_to_audit(prior.unlabelled, width, confidence=confidence) for width in USEFUL_WIDTHS}
+    return {f"{width:g}": min(rows, int(unlabelled)) for width, rows in needed.items()}

@@ -133,7 +133,7 @@ def _train_on_numbers(learner: Any, file: str, table: FeatureTable, given: dict[
     folder = learner.save(out)
     click.echo(
         f"{type(learner).__name__} learned from {labelled:,} labelled and {len(table.labels) - labelled:,} unlabelled "
-        f"rows with {len(table.names):,} features{_kept(learner)}. Written to {folder}."
+        f"rows with {len(table.names):,} features{_kept(learner)}. {_rescued(learner)}Written to {folder}."
     )
 
 
@@ -166,7 +166,8 @@ def _train_on_columns(learner: Any, file: str, columns: dict[str, Any], given: d
         click.echo(f"pulens: {notice}", err=True)
     click.echo(
         f"{type(learner).__name__} learned from {int(labelled.sum()):,} labelled and {int((~labelled).sum()):,} "
-        f"unlabelled rows with {len(model[0].columns_):,} columns{_kept(model[-1])}. Written to {folder}."
+        f"unlabelled rows with {len(model[0].columns_):,} columns{_kept(model[-1])}. "
+        f"{_rescued(model[-1])}Written to {folder}."
     )
 
 
@@ -209,6 +210,13 @@ def _told_of_clusters(learner: Any, table: Any, file: str, given: dict[str, Any]
 
 def _kept(learner: Any) -> str:
     return f"; kept epoch {learner.best_epoch_}" if hasattr(learner, "best_epoch_") else ""
+
+
+def _rescued(learner: Any) -> str:
+    from pulens.learners.base.rescues import said
+
+    rescues = getattr(learner, "rescues_", ())
+    return f"{said(rescues)} " if rescues else ""
 
 
 def _check_labelled(labelled: int, rows: int, file: str, given: dict[str, Any]) -> None:

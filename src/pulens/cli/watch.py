@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,9 @@ STANDS = 3  # the exit code while an alarm stands
 @click.option("--because", default="", metavar="WORDS", help="Why it is accepted; kept in the state.")
 @click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
-@click.option("--quiet", "-q", is_flag=True, help="Print nothing unless an alarm stands.")
+@click.option(
+    "--quiet", "-q", is_flag=True, help="Print nothing while all is quiet, and one line while something is changing."
+)
 def command(
     reference: str | None,
     windows: tuple[str, ...],
@@ -95,8 +98,8 @@ def command(
     REFERENCE is a tally file, a quoted glob of them (its windows tell the day-to-day noise: give 30 or more) or, with
     --time, one table or database. WINDOWS are tally files in natural order of their names, or a quoted glob.
 
-    Exit code 0: nothing stands; 3: an alarm stands, also on later days until it is accepted; 2: bad input. The output
-    ends with one line for a log.
+    Exit code 0: quiet, or changing and not yet certain (the last line then says CHANGING); 3: an alarm stands, also on
+    later days until it is accepted; 2: bad input. The output ends with one line for a log.
 
     \b
     Examples:
@@ -108,6 +111,7 @@ def command(
     """
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, to_json, write_texts
+    from pulens.locks import locked
     from pulens.watching.state import state_text
 
     if given.pop("cluster") is not None:
@@ -116,21 +120,28 @@ def command(
         refuse_together("clusters-watch")
     sources = [source for source in (reference, *windows) if source is not None]
     check_targets({"--state": state, "--html": html_path, "--json": json_path}, *sources)
-    with working("Judging the windows", quiet=quiet):
-        pulse = _kept(state) if reference is None else _judged(reference, windows, state, rejudge, given)
-        if accept is not None:
-            pulse = pulse.accept(accept, because, segment=segment)
-        texts = {} if state is None else {state: state_text(pulse)}
-        if html_path is not None:
-            texts[html_path] = pulse.to_html()
-        if json_path is not None:
-            texts[json_path] = to_json(pulse.to_dict())
-    write_texts(texts)
+    with nullcontext() if state is None else locked(state, say=None if quiet else _say):
+        with working("Judging the windows", quiet=quiet):
+            pulse = _kept(state) if reference is None else _judged(reference, windows, state, rejudge, given)
+            if accept is not None:
+                pulse = pulse.accept(accept, because, segment=segment)
+            texts = {} if state is None else {state: state_text(pulse)}
+            if html_path is not None:
+                texts[html_path] = pulse.to_html()
+            if json_path is not None:
+                texts[json_path] = to_json(pulse.to_dict())
+        write_texts(texts)
     if json_path != "-" and (pulse.status == "alarm" or not quiet):
         click.echo(str(pulse))
+    elif json_path != "-" and pulse.status == "changing":
+        click.echo(pulse.log_line)
     if pulse.status == "alarm":
         sys.stdout.flush()
         sys.exit(STANDS)
+
+
+def _say(words: str) -> None:
+    click.echo(words, err=True)
 
 
 def _kept(state: str | None) -> Any:

@@ -21,9 +21,11 @@ from pulens.evidence import Evidence, few_clusters
 from pulens.frozen import FrozenMapping
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.keywords import typed
 from pulens.metrics import among
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
+from pulens.scalars import is_among
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -144,9 +146,9 @@ class Comparison:
     def difference(self, first: str, second: str, metric: str | None = None) -> Difference:
         """One pair, in the order asked for."""
         for pair in self.differences[self._named(metric)]:
-            if {pair.first, pair.second} == {first, second}:
+            if is_among((first, second), ((pair.first, pair.second), (pair.second, pair.first))):
                 return pair if pair.first == first else _turned(pair)
-        unknown = first if first not in self.models else second
+        unknown = second if is_among(first, self.models) else first
         raise UnknownNameError(
             f"there is no pair of {shown(first)} and {shown(second)}; the models are {listed(self.models)}."
             f"{nearest(unknown, self.models)}"
@@ -215,10 +217,11 @@ class Comparison:
         }
         return frame_of(columns, backend)
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, differences, order over the class prior; written to ``path`` if given."""
+        from pulens.atomic_write import write_whole
         from pulens.report.comparison_page import comparison_page
-        from pulens.whole_files import write_whole
 
         page = comparison_page(self, title=title)
         if path is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from pulens.comparison.parameters import given_parameters
+from pulens.errors import PulensError, shown
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.intervals.doubts import Doubts
@@ -42,6 +43,10 @@ class Bands:
         >>> [len(ends) for ends in found.bands.over("roc_auc", [0.4, 0.5]).values()]
         [2, 2]
         """
+        if not isinstance(class_priors, Iterable):
+            raise PulensError(
+                f"class_priors must be shares of positives, such as [0.2, 0.3], got {shown(class_priors)}."
+            )
         priors = list(class_priors)
         if self.metrics[name].ignores_class_prior and priors:  # the same everywhere: once is enough
             return {model: [self._at(name, model, priors[0])] * len(priors) for model in self.evidences}

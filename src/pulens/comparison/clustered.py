@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from pulens.comparison.joint import check_models
-from pulens.comparison.paired import Difference, holm
+from pulens.comparison.paired import Difference
 from pulens.counts.buckets import BucketTally
 from pulens.counts.joint import JointTally
 from pulens.counts.tally import Tally
@@ -23,6 +23,7 @@ from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inputs import read_buckets
 from pulens.intervals.clustered import DeleteABucket, Jackknife
+from pulens.intervals.kernels.holm import holm
 from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, student_quantile
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.of_metric import Target

@@ -19,9 +19,10 @@ from pulens.cells import CellDoubts, CellEvidence
 from pulens.cells.clustered import CellJackknife, mixed_ends
 from pulens.cells.priors import PriorSetting
 from pulens.comparison.clustered import chances
-from pulens.comparison.paired import Difference, holm
+from pulens.comparison.paired import Difference
 from pulens.estimate import Interval
 from pulens.intervals.clustered import ends_around
+from pulens.intervals.kernels.holm import holm
 from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, jackknife_error, student_quantile
 from pulens.intervals.kernels.quantiles import normal_quantile, tail_for_range
 from pulens.intervals.kernels.resampling import Resampling

@@ -7,7 +7,7 @@ have the same scores are one count, so the answer depends neither on their order
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,7 +124,7 @@ def read_models(source: Any, scores: Any, **reading: Any) -> JointCounts:
         return JointCounts.of(_from_arrays(source, scores, **reading))
     if scores is None and (columns is not None or isinstance(source, Tally | JointTally) or is_tally_file(source)):
         if columns is not None:
-            columns = [columns] if isinstance(columns, str) else list(columns)
+            columns = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else list(columns)
             check_models(columns)
         return JointCounts.of(read_joint(source, score=columns, **reading))
     raise PulensError(

@@ -124,17 +124,3 @@ def two_sided_p(draws: Floats, n_labelled: int, length: float = 0.0) -> float:
         return 1.0
     near = float(stdtr(freedom, -distance * math.sqrt(freedom / max(n_labelled, 2))))
     return float(min(1.0, near + ndtr(ndtri(near) - length)))
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Holm's step-down correction: the j-th smallest of m counts m - j + 1 times, and none less than a smaller one.
-
-    >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03])]
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p_values, kind="stable")
-    adjusted, largest = [1.0] * len(p_values), 0.0
-    for rank, place in enumerate(order.tolist()):
-        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[place]))
-        adjusted[place] = largest
-    return adjusted

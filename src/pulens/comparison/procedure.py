@@ -16,7 +16,7 @@ from pulens.comparison.bands import Bands
 from pulens.comparison.clustered import ClusteredModels, differences_of_clusters, read_clustered_models
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
-from pulens.comparison.paired import Difference, DifferenceOfRedraws, holm, two_sided_p
+from pulens.comparison.paired import Difference, DifferenceOfRedraws, two_sided_p
 from pulens.comparison.parameters import given_parameters, refuse_parameters_within, with_parameters
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.comparison.worth import Worth, crossovers
@@ -29,11 +29,12 @@ from pulens.evidence import NOT_USED, Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import ROWS
 from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.holm import holm
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.intervals.measured import depends_on_class_prior
 from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, names_of
 from pulens.metrics import find, leading
 from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
 from pulens.metrics.parts.metric import Metric
@@ -349,10 +350,8 @@ def _evidence(rows: JointCounts | ClusteredModels, question: Question) -> tuple[
 
 
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:
-    if isinstance(names, str):
-        names = (names,)
     usual = [name for name in leading("comparison") if has_threshold or not find(name).needs_threshold]
-    chosen = usual if names is None else names
+    chosen = usual if names is None else names_of("metrics", names)
     if not chosen:
         raise PulensError("metrics is empty: name at least one, or leave it out for the usual ones.")
     return {name: find(name) for name in chosen}
@@ -362,7 +361,9 @@ def _thresholds(
     threshold: float | Mapping[str, float] | None, names: tuple[str, ...], metrics: Sequence[str] | None
 ) -> dict[str, float]:
     if threshold is None:
-        asking = [name for name in (metrics or ()) if find(name).needs_threshold]
+        asking = [
+            name for name in (() if metrics is None else names_of("metrics", metrics)) if find(name).needs_threshold
+        ]
         if asking:
             check_threshold(None, required_by=asking[0])
         return dict.fromkeys(names, math.nan)

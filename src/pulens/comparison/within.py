@@ -28,11 +28,13 @@ from pulens.inputs.columns import crossed
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import in_order
 from pulens.inputs.tallies import is_elsewhere, is_tally_file, segments_of
+from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.metrics.parts.measure import estimate, raw_value
 from pulens.metrics.parts.metric import Metric
+from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.priors import population_prior
 from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
@@ -295,9 +297,14 @@ def _estimates(
     asked: AskedWithin, by_model: Mapping[str, CellEvidence], resampling: Resampling
 ) -> Mapping[str, Mapping[str, Estimate]]:
     doubts = {model: CellDoubts(found, resampling) for model, found in by_model.items()}
+    plain = {model: own.evidence for model, own in by_model.items() if len(own.cells) == 1}  # one cell is no cells
+    against = {model: find_contradiction(evidence) for model, evidence in plain.items()}
 
     def found(name: str, metric: Metric, model: str) -> Estimate:
         at = asked.thresholds[model] if metric.needs_threshold else None
+        if model in plain:
+            known: Any = {"doubts": Doubts(plain[model], resampling), "contradiction": against[model]}
+            return estimate(name, metric, plain[model], threshold=at, **known)
         own = estimate(name, metric, by_model[model].weighted, threshold=at, doubts=doubts[model])
         return within_cells(own, by_model[model], doubts[model])
 

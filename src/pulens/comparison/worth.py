@@ -156,7 +156,7 @@ def crossovers(
         spread = None if joint is None else _spread(joint, evidence, (first, second), thresholds)
         priors = crossing_priors(one, other, cost_ratio)
         ratio = crossing_ratio(one, other, prior)
-        # where hits are cut at the rows flagged, a crossing is no ratio of the two differences
+        # where hits are cut, a crossing is no ratio of the two differences
         at = priors[0] if len(priors) == 1 else math.nan
         place = _prior_interval(spread, cost_ratio, confidence) if not _is_cut(at, one, other) else None
         level = _ratio_interval(spread, evidence, prior, confidence) if not math.isnan(ratio) else None
@@ -167,8 +167,8 @@ def crossovers(
 
 
 def _is_cut(prior: float, *models: OperatingRates) -> bool:
-    """Whether one of the models would find more positives than it flags rows; also where there is no class prior."""
-    return math.isnan(prior) or any(prior * model.recall > model.flagged + 1e-12 for model in models)
+    """Whether hits of one of the models were cut; also where there is no class prior."""
+    return math.isnan(prior) or any(abs(prior * model.recall - model.hits(prior)) > 1e-12 for model in models)
 
 
 class _Spread(NamedTuple):

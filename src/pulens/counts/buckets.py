@@ -94,6 +94,10 @@ class BucketTally:
     @classmethod
     def from_sample(cls, sample: PUSample, clusters: Sequence[str], codes: NDArray[Any]) -> BucketTally:
         """Count checked rows; ``codes`` are places in the different ``clusters``, by their text."""
+        counts = sample.counts
+        if counts is not None:  # clusters without any row that counts vanish too
+            mine, codes = np.unique(np.asarray(codes)[counts], return_inverse=True)
+            sample, clusters = sample.of(counts), [clusters[code] for code in mine]
         names = bucket_names(clusters)
         weights: Any = np.ones(len(sample), np.int64) if sample.weights is None else sample.weights
         kinds = [np.where(sample.labels == code, weights, 0) for code in (LABELLED, UNLABELLED, NEGATIVE)]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from decimal import Decimal
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from pulens.errors import InputError, shown
+from pulens.scalars import real
 
 #: Up to here, either way, every whole number is a double of its own.
 LARGEST_WHOLE = 2**53
@@ -69,7 +73,9 @@ def in_precision(threshold: float, scores: np.dtype[Any]) -> float:
     >>> in_precision(5e-324, np.dtype(np.float32)), in_precision(1e300, np.dtype(np.float32))
     (5e-324, 1e+300)
     """
-    number = float(threshold)
+    number = real(threshold)
+    if math.isnan(number):
+        raise InputError(f"a threshold must be a number, got {shown(threshold)}.")
     if scores != np.float32 or not np.isfinite(number):
         return number
     with np.errstate(over="ignore", under="ignore"):

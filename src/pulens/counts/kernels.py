@@ -202,7 +202,7 @@ def _count_by_order(
     ordered = scores[order]
     is_last = np.empty(ordered.size, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=is_last[:-1])
-    is_last[-1] = True
+    is_last[-1:] = True
     kept = np.flatnonzero(is_last)
     ordered_labels = labels[order]
     ordered_weights = None if weights is None else weights[order]

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from pulens.counts.hypergeometric import masses_upwards
 from pulens.counts.tally import Tally
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
+from pulens.scalars import is_among
 from pulens.types import Floats, Whole
 
 Ties = Literal["expected", "grouped", "optimistic", "pessimistic"]
@@ -90,9 +91,9 @@ class Ranking:
 
 def check_ties(ties: str, measure: str) -> Ties:
     """One of the four rules, or an error that lists them."""
-    if ties not in get_args(Ties):
+    if not is_among(ties, get_args(Ties)):
         allowed = ", ".join(repr(rule) for rule in get_args(Ties))
-        raise PulensError(f"ties of {measure} must be one of {allowed}, got {ties!r}.")
+        raise PulensError(f"ties of {measure} must be one of {allowed}, got {shown(ties)}.")
     return ties  # type: ignore[return-value]
 
 

@@ -83,6 +83,7 @@ class Tally:
     @classmethod
     def from_sample(cls, sample: PUSample) -> Tally:
         """Count the rows of a checked sample."""
+        sample = sample.counted()
         if sample.weights is None:
             counts = count_rows(sample.scores, sample.labels)
         else:

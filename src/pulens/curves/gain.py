@@ -23,7 +23,7 @@ def gain_curve(table: Contingency) -> Curve:
     return Curve(
         "gain",
         share[order],
-        np.maximum.accumulate(np.clip(possible.true_positive_rate, 0.0, 1.0)[order]),
+        np.maximum.accumulate(possible.hit_rate[order]),
         possible.thresholds[order],
         "predicted positive rate",
         "recall",

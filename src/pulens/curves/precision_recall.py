@@ -13,6 +13,7 @@ from pulens.estimate import Curve
 from pulens.recovery import Recovery, observed_rates, recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.scalars import is_among
 
 Form = Literal["point", "roc"]
 
@@ -44,7 +45,7 @@ def precision_recall_curve(table: Contingency, *, form: Form = "point") -> Curve
         possible = table[table.is_possible]
     called = possible.predicted_positive
     possible, called = possible[called > 0], called[called > 0]
-    recall, precision = np.clip(possible.true_positive_rate, 0.0, 1.0), possible.true_positive / called
+    recall, precision = possible.hit_rate, possible.true_positive / called
     if form == "point":
         recall = level(recall)
         order = np.lexsort((called, recall))  # of equal recalls the one with the fewest rows comes first
@@ -76,7 +77,7 @@ def precision_recall_areas(tally: Tally, assumptions: Assumptions, *, form: Form
     in blocks; with label noise recovered recall moves both ways and the points must be sorted.
     """
     recovery = Recovery.of(tally.totals, assumptions)
-    if form == "point" and recovery.true_positive_rate == (1.0, 0.0, 0.0):
+    if is_among(form, ("point",)) and recovery.true_positive_rate == (1.0, 0.0, 0.0):
         return _walk(tally, recovery)
     return curve_areas(precision_recall_curve(recover(tally, assumptions), form=form))
 

@@ -26,8 +26,8 @@ def roc_curve(table: Contingency) -> Curve:
     (array([0., 1.]), array([0., 1.]))
     """
     possible = table[table.is_possible]
-    alarms = level(np.clip(possible.false_positive_rate, 0.0, 1.0))
-    hits = np.clip(possible.true_positive_rate, 0.0, 1.0)
+    alarms = level(possible.alarm_rate)
+    hits = possible.hit_rate
     order = np.lexsort((hits, alarms))
     return Curve(
         "ROC",

@@ -10,16 +10,26 @@ from numpy.typing import NDArray
 
 from pulens.decisions.costs import Costs
 from pulens.evidence import Evidence
+from pulens.notice import Notice, Severity
 from pulens.recovery import recover, recover_at
-from pulens.recovery.contingency import Contingency
+from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.types import Floats
+
+#: said where random labels are impossible at the class prior
+RULED_OUT = Notice(
+    Severity.SERIOUS,
+    "labels-not-random",
+    "These rows rule out random labels at this class prior: costs and net benefit rest on hits that were cut to what "
+    "is possible. pulens evaluate says what would fit.",
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Actions:
     """Thresholds, the infinite one first, with recall and the share of the list flagged at each; at one class prior.
 
-    Recall is as recovered; ``hits``, per row of the list, are cut to what is possible.
+    ``recall`` is as recovered; ``hits``, per row of the list, are cut as in every table that is shown
+    (:func:`~pulens.recovery.contingency.possible_hits`).
     """
 
     thresholds: Floats
@@ -45,7 +55,20 @@ class Actions:
 
     @property
     def hits(self) -> Floats:
-        return np.asarray(np.clip(self.class_prior * self.recall, 0.0, np.minimum(self.flagged, self.class_prior)))
+        found = possible_hits(self.class_prior * self.recall, self.flagged, self.class_prior, 1.0 - self.class_prior)
+        return np.asarray(found)
+
+    @property
+    def found(self) -> Floats:
+        """Recall of the possible table."""
+        hits = self.hits
+        nothing = np.zeros(np.shape(hits))
+        return np.asarray(np.divide(hits, self.class_prior, out=nothing, where=np.asarray(self.class_prior) > 0))
+
+    @property
+    def precision(self) -> Floats:
+        nothing = np.full(np.shape(self.hits), np.nan)
+        return np.asarray(np.divide(self.hits, self.flagged, out=nothing, where=self.flagged > 0))
 
     def costs(self, costs: Costs) -> Floats:
         """Expected cost per row of the list."""

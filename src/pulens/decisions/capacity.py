@@ -11,6 +11,7 @@ import numpy as np
 
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import LONGEST_VALUE, InputError, cut, shown
+from pulens.scalars import real
 from pulens.types import Floats
 
 WANTED = "capacity must be a whole number of rows, a share between 0 and 1 or a percentage such as '5%'"
@@ -67,14 +68,10 @@ def _number(capacity: Any, text: str) -> Decimal:
 
 def check_volume(volume: Any) -> float:
     """Rows that come in together, such as those of a day."""
-    if (
-        isinstance(volume, bool)
-        or not isinstance(volume, int | float)
-        or not 1 <= volume <= LARGEST_WHOLE
-        or volume % 1
-    ):
+    number = real(volume)
+    if not 1 <= number <= LARGEST_WHOLE or number % 1:
         raise InputError(f"volume must be a whole number of rows, 1 to {LARGEST_WHOLE:,}, got {shown(volume)}.")
-    return float(volume)
+    return number
 
 
 def chance_above(most: float, volume: float, flagged: Any, rows: float) -> Any:

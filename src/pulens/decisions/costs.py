@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pulens.errors import InputError, shown
+from pulens.scalars import real
 
 LARGEST_COST = 1e100  # sums of squares must stay numbers
 #: why a column of amounts is no cost: with chance p_i of being positive a row is worth flagging if p_i exceeds its own
@@ -75,11 +76,12 @@ class Costs:
 def _check(name: str, value: Any) -> float:
     if value is None:
         return 0.0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_COST:
+    number = real(value)
+    if not 0 <= number <= LARGEST_COST:
         more = ""
         if isinstance(value, str) or hasattr(value, "__len__"):
             more = f" {ROW_BY_ROW}"
         raise InputError(
             f"{name} must be a number of at least 0 and at most {LARGEST_COST:g}, got {shown(value)}.{more}"
         )
-    return float(value)
+    return number

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from pulens.counts.joint import JointTally
 from pulens.counts.tally import Totals
 from pulens.errors import InputError
+from pulens.recovery.contingency import possible_hits
 from pulens.scenario import Scenario, check_scenario
 
 
@@ -17,6 +18,16 @@ class OperatingRates(NamedTuple):
 
     recall: float
     flagged: float
+
+    def hits(self, prior: float) -> float:
+        """Per row of the list at a class prior, cut as in every table."""
+        return float(possible_hits(prior * self.recall, self.flagged, prior, 1 - prior))
+
+    @property
+    def cuts(self) -> list[float]:
+        """Class priors from which on hits are cut."""
+        found = [self.flagged / self.recall] if self.recall > 0 else []
+        return [*found, *([(1 - self.flagged) / (1 - self.recall)] if self.recall < 1 else [])]
 
 
 def crossing_priors(first: OperatingRates, second: OperatingRates, ratio: float) -> tuple[float, ...]:
@@ -31,13 +42,10 @@ def crossing_priors(first: OperatingRates, second: OperatingRates, ratio: float)
     odds = ratio / (1 - ratio)
 
     def gap(prior: float) -> float:
-        one, other = (
-            (1 + odds) * min(prior * model.recall, model.flagged) - odds * model.flagged for model in (first, second)
-        )
+        one, other = ((1 + odds) * model.hits(prior) - odds * model.flagged for model in (first, second))
         return other - one
 
-    cuts = [model.flagged / model.recall for model in (first, second) if model.recall > 0]
-    places = sorted({0.0, 1.0, *(cut for cut in cuts if 0 < cut < 1)})
+    places = sorted({0.0, 1.0, *(cut for cut in (*first.cuts, *second.cuts) if 0 < cut < 1)})
     found: list[float] = []
     for low, high in pairwise(places):
         at_low, at_high = gap(low), gap(high)
@@ -56,7 +64,7 @@ def crossing_ratio(first: OperatingRates, second: OperatingRates, class_prior: f
     >>> round(crossing_ratio(OperatingRates(0.4, 0.1), OperatingRates(0.9, 0.4), 0.1), 6)
     0.166667
     """
-    hits = [min(class_prior * model.recall, model.flagged) for model in (first, second)]
+    hits = [model.hits(class_prior) for model in (first, second)]
     gap = second.flagged - first.flagged
     ratio = (hits[1] - hits[0]) / gap if gap else math.nan
     return ratio if 0 < ratio < 1 else math.nan

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 
-from pulens.cells import WeightedEvidence
-from pulens.decisions.actions import Actions
+from pulens.cells import CellDoubts, WeightedEvidence, as_one_cell
+from pulens.containers import plain_array
+from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
-from pulens.decisions.within import band_within
+from pulens.decisions.within import covariances_within
 from pulens.errors import InputError, shown
-from pulens.evidence import Evidence
+from pulens.evidence import Evidence, Question
+from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.quantiles import seeded_levels
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.kernels.simultaneous import LargestOf
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
+from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import estimate
+from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.notice import Notice, Severity
+from pulens.scalars import is_among
 from pulens.types import Floats
 
 POINTS, MOST_POINTS = 20, 64
 EVEN_POINTS = 4096  # normal vectors behind the band
 FIRST_ROWS = 10
+USUAL = Resampling()
+NET_BENEFIT = "net_benefit"
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,12 +88,13 @@ def decision_curve(
     threshold: float | None = None,
     ratios: Any = None,
     scores_are: str | None = None,
-    confidence: float | None = 0.95,
+    resampling: Resampling | None = USUAL,
 ) -> DecisionCurve:
     """The classical curve of a model whose scores are probabilities, or one threshold over all cost ratios.
 
     With ``scores_are="probability"`` the threshold at each ratio is the ratio itself (Vickers and Elkin 2006); scores
-    must then be chances of being positive, not of being labelled. Otherwise give the ``threshold`` in use.
+    must then be chances of being positive, not of being labelled. Otherwise give the ``threshold`` in use. The band
+    holds at all ratios together; of one ratio it is the interval that an evaluation gives net benefit.
 
     >>> from pulens.evidence import gather
     >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]
@@ -91,7 +102,7 @@ def decision_curve(
     >>> decision_curve(evidence, threshold=0.45, ratios=[0.1, 0.2]).model.round(4).tolist()
     [0.1556, 0.1]
     """
-    if scores_are not in (None, "probability"):
+    if scores_are is not None and not is_among(scores_are, ("probability",)):
         raise InputError(f"scores_are of a decision curve must be 'probability' or None, got {shown(scores_are)}.")
     if (scores_are is None) == (threshold is None):
         raise InputError("say scores_are='probability' for thresholds that follow the ratio, or give one threshold=.")
@@ -103,44 +114,78 @@ def decision_curve(
     places = grid if threshold is None else np.full(grid.size, float(threshold))
     counted = np.array([tuple(tally.at(float(place))) for place in places])
     above = counted[:, 0], counted[:, 1], counted[:, 2]
-    construction = LinearAtThresholds(evidence, net_benefit_form(grid), above)
     prior = float(actions.class_prior)
     odds = grid / (1 - grid)
     where = np.searchsorted(-np.asarray(tally.thresholds, float), -places, side="right")
     hits, flagged = actions.hits[where], actions.flagged[where]
     model = (1 + odds) * hits - odds * flagged
-    low, high = (None, None) if confidence is None else _around(model, construction, grid, places, confidence)
+    low, high = None, None
+    if resampling is not None:
+        low, high = _around(
+            model, LinearAtThresholds(evidence, net_benefit_form(grid), above), grid, places, resampling
+        )
     best = None
     if scores_are is None:
         best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
     notices = _of_probabilities(evidence, prior) if scores_are else ()
+    if not isinstance(evidence, WeightedEvidence) and find_contradiction(evidence) is not None:
+        notices = (RULED_OUT, *notices)
     drawn = PriorDoubt(evidence).treatment == "drawn"
     everybody = prior - odds * (1 - prior)
     as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows
     holds_at_once = low is not None and not drawn
     return DecisionCurve(
-        grid, model, everybody, low, high, holds_at_once, places, best, confidence, notices, as_negatives
+        grid,
+        model,
+        everybody,
+        low,
+        high,
+        holds_at_once,
+        places,
+        best,
+        None if resampling is None else resampling.confidence,
+        notices,
+        as_negatives,
     )
 
 
 def _around(
-    model: Floats, construction: LinearAtThresholds, grid: Floats, places: Floats, confidence: float
+    model: Floats, linear: LinearAtThresholds, grid: Floats, places: Floats, resampling: Resampling
 ) -> tuple[Floats, Floats] | tuple[None, None]:
     """The band around a curve; none where there are too few clusters or rows for one."""
-    evidence = construction.evidence
-    if isinstance(evidence, WeightedEvidence):
-        low, high = band_within(evidence, net_benefit_form(grid), places, model, _largest_deviation, confidence)
+    own = linear.evidence
+    if isinstance(own, WeightedEvidence) and own.alone is not None:
+        own = own.alone
+    together = own if own.buckets is None else WeightedEvidence.of(as_one_cell(own, Question()))
+    if grid.size == 1:
+        low, high = _of_metric(own, grid, places, resampling)
+    elif isinstance(together, WeightedEvidence):
+        covariances = covariances_within(together, linear.form, places)
+        reach = max(_largest_deviation(each, resampling.confidence) for each in covariances)
+        low, high = _of_metric(own, grid, places, replace(resampling, confidence=1 - 2 * float(ndtr(-reach))))
     else:
-        low, high = _band(construction, confidence)
+        low, high = _band(linear, resampling.confidence)
     if not np.isfinite([low, high]).all():
         return None, None
     return np.minimum(low, model), np.maximum(high, model)
 
 
+def _of_metric(evidence: Evidence, grid: Floats, places: Floats, resampling: Resampling) -> tuple[Floats, Floats]:
+    """The intervals that an evaluation gives net benefit at each ratio and its threshold."""
+    doubts: Any = Doubts(evidence, resampling)
+    if isinstance(evidence, WeightedEvidence):
+        doubts = CellDoubts(evidence.cells, resampling)
+    ends = []
+    for ratio, place in zip(grid.tolist(), places.tolist(), strict=True):
+        asked = {"threshold": place, "doubts": doubts, "cost_ratio": ratio}
+        interval = estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, **asked).interval
+        ends.append((np.nan, np.nan) if interval is None else (interval.low, interval.high))
+    low, high = np.array(ends).T
+    return low, high
+
+
 def _band(construction: LinearAtThresholds, confidence: float) -> tuple[Floats, Floats]:
     """MOVER ends at the tail at which all of them hold together."""
-    from scipy.special import ndtr, stdtrit
-
     own = construction.evidence.class_prior.unlabelled
     reach = _reach(construction, confidence)
     freedom = max(construction.evidence.tally.totals.labelled - 1, 1.0)
@@ -206,7 +251,10 @@ def _default(evidence: Evidence, actions: Actions, threshold: float | None) -> F
 
 
 def _check(ratios: Any) -> Floats:
-    grid = np.atleast_1d(np.asarray(ratios, float))
+    try:
+        grid = np.atleast_1d(plain_array(ratios).astype(float))
+    except (TypeError, ValueError, OverflowError):
+        raise InputError(f"cost ratios must lie strictly between 0 and 1, got {shown(ratios)}.") from None
     bad = ~((grid > 0) & (grid < 1))
     if bad.any():
         raise InputError(f"cost ratios must lie strictly between 0 and 1, got {shown(grid[bad][0].item())}.")

@@ -15,6 +15,7 @@ from pulens.decisions.within import lowest_margins
 from pulens.errors import InputError, shown
 from pulens.evidence import Evidence
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
+from pulens.scalars import real
 from pulens.types import Floats
 
 FIRST_ROWS = 10  # labelled rows from which on precision is looked at
@@ -25,9 +26,10 @@ def check_floor(name: str, floor: Any) -> float | None:
     """A share strictly between 0 and 1."""
     if floor is None:
         return None
-    if isinstance(floor, bool) or not isinstance(floor, int | float) or not 0 < floor < 1:
+    number = real(floor)
+    if not 0 < number < 1:
         raise InputError(f"{name} must lie strictly between 0 and 1, got {shown(floor)}. Write 80% as 0.8.")
-    return float(floor)
+    return number
 
 
 def rows_for_recall(floor: float, confidence: float) -> int:
@@ -98,14 +100,14 @@ def precision_floor(evidence: Evidence, floor: float, confidence: float) -> NDAr
 
 
 def best_precision_floor(evidence: Evidence, confidence: float) -> float:
-    """The highest precision that some threshold of the walk would have shown."""
+    """The highest precision that the walk would have shown: that of its first threshold, where it may not fail."""
     steps = _steps(labelled_rows(evidence), first_rows(evidence))
     if not steps.size:
         return 0.0
     low, high = 0.0, 1.0
     for _ in range(16):
         middle = (low + high) / 2
-        low, high = (middle, high) if _margins(evidence, steps, middle, confidence).max() >= 0 else (low, middle)
+        low, high = (middle, high) if _margins(evidence, steps[:1], middle, confidence)[0] >= 0 else (low, middle)
     return low
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,11 +22,24 @@ class Prediction(NamedTuple):
     of: float
 
     def __str__(self) -> str:
+        if math.isnan(self.expected):
+            return f"{self.low:.0f} to {self.high:.0f} of {self.of:,.10g}"
         ends = "" if self.low is None else f" [{self.low:.0f}, {self.high:.0f}]"
         return f"{self.expected:.0f} of {self.of:,.10g}{ends}"
 
+    def told(self, precision: Estimate) -> Prediction:
+        """Without a single number where that of precision is withheld."""
+        return self._replace(expected=math.nan) if precision.withheld_because and self.low is not None else self
+
+    def at_least(self, known: float) -> Prediction:
+        """Where some are known to be hits already."""
+        if self.low is None or self.high is None or self.low >= known:
+            return self
+        return self._replace(low=float(math.ceil(known)), high=max(self.high, float(math.ceil(known))))
+
     def to_dict(self) -> dict[str, Any]:
-        return {**self._asdict(), "kind": "prediction"}
+        expected = None if math.isnan(self.expected) else self.expected
+        return {**self._asdict(), "expected": expected, "kind": "prediction"}
 
 
 def predicted_hits(alarms: int, precision: Estimate) -> Prediction:

@@ -38,6 +38,12 @@ class Form(NamedTuple):
         value = self.hits * points.hits + self.flagged * points.flagged + self.prior * points.class_prior
         return np.asarray(value + self.constant)
 
+    def raw(self, points: Actions) -> Floats:
+        """The same without the cut: what is cut off shows no spread."""
+        hits = points.class_prior * points.recall
+        value = self.hits * hits + self.flagged * points.flagged + self.prior * points.class_prior
+        return np.asarray(value + self.constant)
+
 
 def net_benefit_form(ratio: Any) -> Form:
     """Net benefit at a cost ratio.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,6 +11,7 @@ from pulens.decisions.actions import Actions, cheapest
 from pulens.decisions.costs import Costs
 from pulens.evidence import Evidence
 from pulens.priors.class_prior import population_prior
+from pulens.recovery.contingency import possible_hits
 from pulens.recovery.many import HIGHEST_SHARE
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -29,36 +32,45 @@ def standing_priors(
 
 
 def _solved(points: Actions, place: int, allowed: NDArray[np.bool_], costs: Costs) -> tuple[float, float]:
-    r"""At fixed recall and flagged share the cost is :math:`c_M\pi + \kappa q - V\min(\pi\gamma, q)`.
+    r"""At fixed recall and flagged share the cost is :math:`c_M\pi + \kappa q - Vh` with the hits :math:`\pi\gamma` cut
+    to what the flagged share q allows.
 
-    The difference of two thresholds is linear in the class prior between the places where hits are cut at q: each
-    piece has one root, and the nearest roots on either side at which another threshold becomes cheaper are the ends.
+    The difference of two thresholds is linear in the class prior between the places where hits are cut; the nearest
+    places on either side at which another threshold becomes cheaper are the ends.
     """
     price, worth, own = costs.price_of_flag, costs.worth_of_hit, float(points.class_prior)
     q, gamma = float(points.flagged[place]), float(points.recall[place])
     others = allowed & ((points.flagged != q) | (points.recall != gamma))
     others_q, others_gamma = points.flagged[others], points.recall[others]
-    gap = price * (others_q - q) / worth
+    if not others_q.size:
+        return 0.0, 1.0
+
+    def cost(prior: Any, flagged: Any, recall: Any) -> Any:
+        return price * flagged - worth * possible_hits(prior * recall, flagged, prior, 1.0 - prior)
+
+    fixed = [np.full(others_q.shape, each) for each in (0.0, own, 1.0, *_bends(q, gamma))]
+    at = np.sort(np.stack([*fixed, *_bends(others_q, others_gamma)]), axis=0)
+    gap = cost(at, others_q, others_gamma) - cost(at, q, gamma)
+    slack = 1e-12 * max(abs(price), abs(worth))
+    return -_first_below(-at[::-1], gap[::-1], -own, slack), _first_below(at, gap, own, slack)
+
+
+def _bends(flagged: Any, recall: Any) -> tuple[Any, Any]:
+    """Class priors from which on hits are cut: at the rows flagged, and at what the negatives cannot hold."""
+    flagged, recall = np.asarray(flagged, float), np.asarray(recall, float)
+    ones = np.ones(flagged.shape)
+    none = np.divide(flagged, recall, out=ones.copy(), where=recall > 0)
+    everybody = np.divide(1 - flagged, 1 - recall, out=ones.copy(), where=recall < 1)
+    return np.clip(none, 0.0, 1.0), np.clip(everybody, 0.0, 1.0)
+
+
+def _first_below(at: Floats, gap: Floats, own: float, slack: float) -> float:
+    """The first place from ``own`` on where a gap, linear between places in rising order, falls below 0."""
+    lower, upper, before, after = at[:-1], at[1:], gap[:-1], gap[1:]
+    falls = (lower >= own) & (after < -slack)
     with np.errstate(divide="ignore", invalid="ignore"):
-        cut_here = np.full(others_q.shape, q / gamma if gamma > 0 else np.inf)
-        cut_there = np.where(others_gamma > 0, others_q / others_gamma, np.inf)
-        roots = np.stack([gap / (others_gamma - gamma), (gap + q) / others_gamma, (others_q - gap) / gamma])
-    # which of the two has its hits cut, piece by piece, and how steeply the other's cost less this one's then moves
-    is_cut = np.array([[False, False], [True, False], [False, True]])
-    low, high = 0.0, 1.0
-    slack = 1e-12
-    for root, (here, there) in zip(roots, is_cut, strict=True):
-        inside = np.isfinite(root) & (root > -slack) & (root < 1 + slack)
-        # the piece must reach beyond its root, upwards or downwards, or the root is none
-        up, down = inside.copy(), inside.copy()
-        for is_cut_there, place_of_cut in ((here, cut_here), (there, cut_there)):
-            up &= (root >= place_of_cut - slack) if is_cut_there else (root < place_of_cut - slack)
-            down &= (root > place_of_cut + slack) if is_cut_there else (root <= place_of_cut + slack)
-        slope = -(0.0 if there else 1.0) * others_gamma + (0.0 if here else gamma)
-        falls, rises = root[up & (slope < 0)], root[down & (slope > 0)]
-        high = min([high, *falls[falls >= own - slack].tolist()])
-        low = max([low, *rises[rises <= own + slack].tolist()])
-    return max(low, 0.0), min(high, 1.0)
+        root = np.where(before > 0, lower + (upper - lower) * before / (before - after), lower)
+    return float(min([at[-1, 0], *root[falls]]))
 
 
 def _searched(

@@ -10,6 +10,7 @@ are the hull over what the range allows.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -40,13 +41,6 @@ def masses_at(found: MassReplicates, threshold: float) -> Actions:
     prior = found.positive[:, -1]
     recall = np.divide(hits, prior, out=np.zeros(hits.shape), where=prior > 0)
     return Actions(np.zeros(0), recall, np.clip(flagged, 0.0, 1.0), prior)
-
-
-def raw(form: Form, points: Actions) -> Floats:
-    """The linear number without cutting hits to what is possible: what is cut off shows no spread."""
-    hits = points.class_prior * points.recall
-    value = form.hits * hits + form.flagged * points.flagged + form.prior * points.class_prior
-    return np.asarray(value + form.constant)
 
 
 def ends_of(evidence: WeightedEvidence, numbers: Floats, value: Any, threshold: float, tail: Any) -> Ends:
@@ -81,13 +75,13 @@ class LinearWithin(Construction):
 
     def _of(self, evidence: WeightedEvidence) -> float:
         own = Actions.at(evidence, self.threshold, evidence.class_prior.unlabelled)
-        return float(raw(self.form, own)[0])
+        return float(self.form.raw(own)[0])
 
     def ends(self, prior: float | None, tail: Any) -> Ends:
         ends = []
         for way in ways(self.evidence, self.threshold):
             asked = (self.threshold,) if math.isfinite(self.threshold) else ()
-            numbers = raw(self.form, masses_at(way.replicates(asked), self.threshold))
+            numbers = self.form.raw(masses_at(way.replicates(asked), self.threshold))
             ends.append(ends_of(way, numbers, self._of(way), self.threshold, tail))
         return min(float(low) for low, _ in ends), max(float(high) for _, high in ends)
 
@@ -133,8 +127,8 @@ def lowest_margins(evidence: WeightedEvidence, thresholds: Floats, floor: float,
     form, found = Form(1.0, -floor), []
     for way in ways(evidence, float(np.median(thresholds))):
         replicates = way.replicates(thresholds)
-        numbers = np.column_stack([raw(form, masses_at(replicates, float(at))) for at in thresholds])
-        values = np.array([raw(form, Actions.at(way, float(at), way.class_prior.unlabelled))[0] for at in thresholds])
+        numbers = np.column_stack([form.raw(masses_at(replicates, float(at))) for at in thresholds])
+        values = np.array([form.raw(Actions.at(way, float(at), way.class_prior.unlabelled))[0] for at in thresholds])
         if way.is_clustered:
             if way.has_too_few_clusters:
                 return np.full(thresholds.size, -math.inf)
@@ -145,35 +139,15 @@ def lowest_margins(evidence: WeightedEvidence, thresholds: Floats, floor: float,
     return np.asarray(np.min(found, axis=0))
 
 
-def band_within(
-    evidence: WeightedEvidence, form: Form, thresholds: Floats, values: Floats, reach_of: Any, confidence: float
-) -> tuple[Floats, Floats]:
-    """A band over cost ratios: ends at the tail at which all of them hold together; ``reach_of`` finds it."""
-    from scipy.special import ndtr
-
-    lows, highs = [], []
+def covariances_within(evidence: WeightedEvidence, form: Form, thresholds: Floats) -> Iterator[Floats]:
+    """Of a linear number at many thresholds, or of many forms of one, at each setting of the class priors."""
+    hits, flagged = (np.broadcast_to(part, thresholds.shape) for part in (form.hits, form.flagged))
     for way in ways(evidence, float(np.median(thresholds))):
         replicates = way.replicates(np.unique(thresholds))
         points = [masses_at(replicates, float(at)) for at in thresholds]
-        hits, flagged = (np.broadcast_to(part, thresholds.shape) for part in (form.hits, form.flagged))
-        numbers = np.column_stack(
-            [raw(form._replace(hits=hits[at], flagged=flagged[at]), point) for at, point in enumerate(points)]
-        )
-        away = replicates.away(numbers)
-        reach = reach_of(away.T @ away, confidence)
-        here = values + (numbers.mean(axis=0) - values) * (0.0 if way is evidence else 1.0)
-        if way.is_clustered:
-            if way.has_too_few_clusters:
-                return values + math.nan, values + math.nan
-            step = student_quantile(replicates.freedom, float(ndtr(-reach))) * replicates.error(numbers)
-            lows.append(here - step)
-            highs.append(here + step)
-            continue
-        tail = expanded_tail(float(ndtr(-reach)), float(way.cells.cells.totals[:, 0].sum()))
-        low, high = np.quantile(numbers, [tail, 1 - tail], axis=0)
-        lows.append(low)
-        highs.append(high)
-    return np.min(lows, axis=0), np.max(highs, axis=0)
+        numbers = [form._replace(hits=hits[at], flagged=flagged[at]).raw(point) for at, point in enumerate(points)]
+        away = replicates.away(np.column_stack(numbers))
+        yield np.asarray(away.T @ away)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.atomic_write import write_whole
 from pulens.audits.allocation import FEWEST_ROWS, MOST_ROWS, allocate, check_budget, check_goal, thinly_checked
 from pulens.audits.answers import cells_of, read_answers, read_second
 from pulens.audits.counts import Counts
@@ -35,14 +36,14 @@ from pulens.inputs import Reading, read_tally
 from pulens.inputs.addresses import is_address, shown_address
 from pulens.inputs.drawn import check_drawable, read_drawn, read_totals_at
 from pulens.intervals.kernels.resampling import check_seed
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, names_of
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.scalars import real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
@@ -107,7 +108,7 @@ def plan_audit(
     asked = Reading(**reading)
     rows = _check_rows_asked(budget, width)
     check_goal(goal)
-    check_seed(seed)
+    seed = check_seed(seed)
     kept = _kept(id, keep, show_scores)
     question = Question(class_prior=class_prior, scenario=scenario, label_noise=label_noise)
     if question.label_noise > 0 and question.scenario is Scenario.SINGLE_SET:
@@ -437,14 +438,13 @@ def _check_rows_asked(budget: Any, width: Any) -> int | None:
         return check_budget(DEFAULT_BUDGET if budget is None else budget)
     if budget is not None:
         raise AssumptionError("give budget= (how many rows) or width= (how wide an interval may be), not both.")
-    number = isinstance(width, int | float) and not isinstance(width, bool)
-    if not number or not 0 < width < 1:
+    if not 0 < real(width) < 1:
         raise AssumptionError(f"width must lie between 0 and 1, got {shown(width)}: write 10 points as 0.1.")
     return None
 
 
 def _kept(id: str | None, keep: Iterable[str] | str, show_scores: bool) -> tuple[str, ...]:
-    names = (keep,) if isinstance(keep, str) else tuple(keep)
+    names = names_of("keep", keep)
     taken = RESERVED if show_scores else RESERVED[:3]
     for name in (*names, *([] if id is None else [id])):
         if not isinstance(name, str) or name in taken or (name == ROW and name != id and id is None):

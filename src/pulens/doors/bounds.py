@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import (
     Area,
@@ -19,11 +20,10 @@ from pulens.curves.bound_curves import (
     roc_areas,
 )
 from pulens.doors.combinations import refuse_together
-from pulens.errors import AssumptionError, PulensError, listed
+from pulens.errors import AssumptionError, PulensError, listed, shown
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
 from pulens.intervals.kernels.bands import BAND_NAMES
-from pulens.intervals.kernels.resampling import check_resampling
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import find
 from pulens.metrics.parts.measure import check_threshold
@@ -41,6 +41,7 @@ from pulens.recovery.bounds import (
     whole_numbers,
 )
 from pulens.recovery.contingency import Contingency
+from pulens.scalars import is_among
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.types import Floats
 
@@ -201,7 +202,7 @@ class Bounds:
         order. ``envelope`` sorts them and takes the highest true positive rate so far, ``sorted`` only sorts
         them, ``rank`` leaves them as they come.
         """
-        if area not in ("envelope", "sorted", "rank"):
+        if not is_among(area, ("envelope", "sorted", "rank")):
             raise PulensError(f"area must be 'envelope', 'sorted' or 'rank', got {area!r}.")
         if self._by_cells and area == "envelope":
             return self._interval(*self._cells.roc_areas())
@@ -344,11 +345,11 @@ def bounds(
     >>> print(found.roc_auc)
     [0.200, 0.933]
     """
-    check_resampling(confidence)
-    if band not in BAND_NAMES:
-        raise PulensError(f"there is no band {band!r}; the bands are {listed(BAND_NAMES)}.")
-    if approach not in APPROACHES:
-        raise PulensError(f"approach must be one of {listed(APPROACHES)}, got {approach!r}.")
+    confidence = check_confidence(confidence)
+    if not is_among(band, BAND_NAMES):
+        raise PulensError(f"there is no band {shown(band)}; the bands are {listed(BAND_NAMES)}.")
+    if not is_among(approach, APPROACHES):
+        raise PulensError(f"approach must be one of {listed(APPROACHES)}, got {shown(approach)}.")
     assumed = {"class_prior": class_prior, "unlabelled_prior": unlabelled_prior, "scenario": scenario}
     evidence = gather(labels, scores, label_noise=label_noise, **assumed, **reading)
     if evidence.label_noise:
@@ -363,6 +364,6 @@ def bounds(
         if not getattr(evidence.tally.totals, kind):
             name = {"labelled": "labelled positives", "negative": "known negatives"}[kind]
             raise AssumptionError(f"approach={approach!r} needs {name}, and there are none among the rows.")
-    found = Bounds(evidence, float(confidence), band, approach)  # type: ignore[arg-type]
+    found = Bounds(evidence, confidence, band, approach)  # type: ignore[arg-type]
     latent_range_of(evidence.tally, found.shares, labelled_too=found._labelled_too)  # refuses rows of one class only
     return found

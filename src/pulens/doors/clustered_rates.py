@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from pulens.intervals.clustered import METHOD, ends_around
 from pulens.intervals.kernels.jackknife import (
     FEWEST_BUCKETS,
-    effective_buckets,
+    freedom_of,
     jackknife_covariance,
     student_quantile,
 )
@@ -43,7 +43,7 @@ class ClusteredRates:
     rows: Floats
     buckets: NDArray[np.int64]
     covariance: Floats
-    effective: Floats  # buckets, were they of one size
+    freedom: Floats  # degrees of freedom of each share's error
     method: str = METHOD
 
     @classmethod
@@ -55,12 +55,12 @@ class ClusteredRates:
         values = np.divide(hits, rows, out=np.full(len(rows), np.nan), where=rows > 0)
         many = np.count_nonzero(rows_in, axis=0)
         covariance = jackknife_covariance(replicates)
-        return cls(values, np.asarray(rows, float), many, covariance, effective_buckets(rows_in))
+        return cls(values, np.asarray(rows, float), many, covariance, freedom_of(rows_in))
 
     def of(self, kept: NDArray[np.bool_]) -> ClusteredRates:
         """Some of the groups."""
         among = self.covariance[np.ix_(kept, kept)]
-        return ClusteredRates(self.values[kept], self.rows[kept], self.buckets[kept], among, self.effective[kept])
+        return ClusteredRates(self.values[kept], self.rows[kept], self.buckets[kept], among, self.freedom[kept])
 
     def too_few(self, place: int, of: str) -> str:
         """Why a group is not tested, if clusters are the reason."""
@@ -113,7 +113,7 @@ class ClusteredRates:
         tail, ends = tail_of(quantile), np.full((self.values.size, 2), np.nan)
         for place in np.flatnonzero(self.buckets >= FEWEST_BUCKETS).tolist():
             many = int(self.buckets[place])
-            reach = student_quantile(float(self.effective[place]) - 1.0, tail), quantile
+            reach = student_quantile(float(self.freedom[place]), tail), quantile
             error = float(np.sqrt(self.covariance[place, place]))
             ends[place] = ends_around(float(self.values[place]), error, tail, reach, many, float(self.rows[place]))
         lows, highs = ends.T

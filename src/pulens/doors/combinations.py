@@ -19,6 +19,7 @@ class Refused(NamedTuple):
     instead: str
 
 
+PRACTICE = "labels as uneven as in practice (`--labelling practice`)"
 CELLS, CLUSTERS, REVIEWS = "cells (`--within`)", "several rows per person (`--cluster`)", "checked rows (`--reviews`)"
 
 COMBINATIONS = {
@@ -70,6 +71,37 @@ COMBINATIONS = {
         "lines allow for what clusters add, as far as ten or more windows of the reference scatter by it; the interval "
         "of one window and the recall line would take rows for independent",
         "`pulens watch` without it, with 30 or more windows as reference, and `pulens evaluate --cluster` on a window",
+    ),
+    "practice-cells": Refused(
+        PRACTICE,
+        CELLS,
+        "within cells labels are taken to be a random draw",
+        "leave one of them out",
+    ),
+    "practice-reviews": Refused(
+        PRACTICE,
+        REVIEWS,
+        "what checked rows prove needs no assumption about labelling, and what is recovered beside it takes labels for "
+        "random",
+        "leave `--labelling` out: the checked rows lead",
+    ),
+    "practice-noise": Refused(
+        PRACTICE,
+        "label noise (`--label-noise`)",
+        "the data sets that it was learned on have no wrong labels",
+        "leave one of them out",
+    ),
+    "practice-segments": Refused(
+        PRACTICE,
+        "segments (`--group-by`)",
+        "how alike the labelling of segments is was not measured",
+        "one segment at a time (`--where`)",
+    ),
+    "practice-others": Refused(
+        PRACTICE,
+        "decisions, decision curves, first rows of the list (`--top`), bounds, sensitivity and the HTML page",
+        "they take labels for random",
+        '`labelling="random"` for these',
     ),
     "reviews-queries": Refused(
         REVIEWS,

@@ -24,13 +24,13 @@ from pulens.doors.gap_rates import (
 )
 from pulens.doors.gaps import FEWEST_LABELLED, AuditSize, Gap, Gaps, GapsByColumn, GroupRate
 from pulens.doors.grouped_rows import GroupedRows
-from pulens.doors.segments import REPORTED, Evaluations, among_many, estimate_in, evaluate_by, read_groups
+from pulens.doors.segments import REPORTED, Evaluations, estimate_in, evaluate_by, read_groups
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.mover import mover
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.simultaneous import LargestOf, independent_quantile
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, names_of
 from pulens.metrics import find
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.rests_on import RANDOM_LABELLING
@@ -64,7 +64,7 @@ def gaps_by(
     >>> print(gaps_by(polars.DataFrame(rows), "sex", threshold=0.5).verdict)
     f finds 100%, m 0%: 84 to 100 points apart (all pairs considered).
     """
-    columns = (group_by,) if isinstance(group_by, str) else tuple(group_by)
+    columns = names_of("group_by", group_by)
     if not columns or len(set(columns)) < len(columns):
         raise InputError(f"group_by names the columns whose groups are compared, each once, got {shown(group_by)}.")
     found = {name: _gaps_in(source, name, columns, metric, threshold, confidence, options) for name in columns}
@@ -85,14 +85,14 @@ def _gaps_in(
     needs_rows_alone = (facts.of_labelled or facts.counted) and not options.get("label_noise")
     if needs_rows_alone and threshold is not None and not _says_of_priors(options):
         return gaps_of_rows(read_groups(source, column, **asked), metric, confidence=confidence, columns=columns)
-    names = options.get("metrics", REPORTED)
+    names = names_of("metrics", options.get("metrics", REPORTED))
     asked["metrics"] = tuple(dict.fromkeys((*names, metric)))
     return evaluate_by(source, column, **asked).gaps(metric, confidence=confidence, columns=columns)
 
 
 def _says_of_priors(options: Mapping[str, Any]) -> bool:
     names = ("class_prior", "unlabelled_prior", "audit", "class_prior_column", "same_prior")
-    return any(options.get(name) not in (None, False) for name in names)
+    return any(options.get(name) is not None and options[name] is not False for name in names)
 
 
 def gaps_of_rows(
@@ -105,6 +105,8 @@ def gaps_of_rows(
 ) -> Gaps:
     """The gaps of groups whose rows were counted; ``found`` has their class priors, where there are any."""
     level, facts = check_confidence(confidence), find(metric)
+    if not isinstance(columns, Sequence):
+        raise PulensError(f"columns must name the columns that are compared together, got {shown(columns)}.")
     asked = tuple(columns) or (rows.group_by,)
     each = 1 - (1 - level) / len(asked)
     _check_groups(rows, facts, metric)
@@ -287,7 +289,7 @@ def _estimate_of(name: Any, metric: str, found: Evaluations) -> Estimate:
     """A group's number as its evaluation has it."""
     if name not in found.segments:
         return Estimate(metric, math.nan, undefined_because=found.skipped.get(name, "not evaluated"))
-    return _known_estimate(name, metric, found) or estimate_in(among_many(found[name]), metric)
+    return _known_estimate(name, metric, found) or estimate_in(found[name], metric)
 
 
 def _why_untested(estimate: Estimate, labelled: float, few_clusters: str = "") -> str:
@@ -438,12 +440,17 @@ def _audit_size(gaps: Gaps, found: Evaluations | None, cost: float) -> AuditSize
     needed = {group.name: _positives_for(group, points, gaps.critical_value, cost) for group in gaps.tested}
     labelled = {group.name: group.labelled for group in gaps.tested}
     missing = {name: max(math.ceil(many - labelled[name]), 0) for name, many in needed.items()}
-    rows = {}
+    rows, too_few = {}, {}
     for name, many in missing.items():
-        share = found.segments[name].evaluation.class_prior.unlabelled if found and name in found.segments else 0.0
+        if found is None or name not in found.segments:
+            continue
+        evaluation = found.segments[name].evaluation
+        share, there = evaluation.class_prior.unlabelled, math.floor(evaluation.tally.totals.unlabelled)
         if share > 0:
-            rows[name] = math.ceil(many / share)
-    return AuditSize(points, max(needed[lead.first], needed[lead.second]), missing, rows)
+            rows[name] = min(math.ceil(many / share), there)
+            if many > share * there:
+                too_few[name] = math.floor(share * there)
+    return AuditSize(points, max(needed[lead.first], needed[lead.second]), missing, rows, too_few)
 
 
 def _positives_for(group: GroupRate, points: float, quantile: float, cost: float) -> int:

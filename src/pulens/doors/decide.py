@@ -10,13 +10,15 @@ from os import PathLike
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pulens.cells import CellEvidence, WeightedEvidence, as_one_cell, cell_notices, gather_cells
+from pulens.atomic_write import write_whole
+from pulens.cells import CellDoubts, CellEvidence, WeightedEvidence, as_one_cell, cell_notices, gather_cells
 from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
-from pulens.decisions.actions import Actions
+from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.capacity import Capacity, chance_above, check_volume, lowest_with_certainty
-from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule
+from pulens.decisions.chosen import AtChosenThreshold, ChosenAgain, Rule, Value
 from pulens.decisions.costs import Costs
 from pulens.decisions.curve import DecisionCurve, decision_curve
 from pulens.decisions.demands import CAPACITY, PRECISION, RECALL, Demands
@@ -33,6 +35,7 @@ from pulens.decisions.linear import Form, LinearAtThresholds
 from pulens.decisions.regret import RegretOverRange, regret_over_range
 from pulens.decisions.stability import standing_priors
 from pulens.decisions.within import ChosenAgainWithin, LinearWithin, MetricWithin, rows_worth, ways
+from pulens.diagnostics import impossible_rate
 from pulens.doors.clustering import Clustering
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
@@ -45,18 +48,21 @@ from pulens.intervals.of_metric import Target
 from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PriorDoubt, holding
 from pulens.intervals.threshold import FixedThreshold
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, typed
 from pulens.metrics import METRICS
+from pulens.metrics.parts.confirmed import as_confirmed
+from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.measure import value as metric_value
-from pulens.metrics.parts.possible_worlds import find_contradiction, within_what_is_possible
+from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction, within_what_is_possible
 from pulens.metrics.parts.rests_on import rests_on
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.scenario import DEFAULT_SCENARIO
-from pulens.whole_files import write_whole
 
 PER = 1000.0  # rows that money is shown for
+RATES: Mapping[str, Value] = {RECALL: lambda points: points.found, PRECISION: lambda points: points.precision}
 
 
 class Regret(NamedTuple):
@@ -150,8 +156,10 @@ class Decision:
         """Net benefit of this threshold over other cost ratios; ``None`` where no row is flagged."""
         if self.threshold is None or not math.isfinite(self.threshold):
             return None
-        return decision_curve(self.evidence, threshold=self.threshold, confidence=self.confidence)
+        resampling = None if self.confidence is None else Resampling(self.confidence)
+        return decision_curve(self.evidence, threshold=self.threshold, resampling=resampling)
 
+    @typed
     def where(self, column: str = "score") -> str:
         """The condition of an SQL query that gives the rows to flag.
 
@@ -227,6 +235,7 @@ class Decision:
 
         return f"<pre>{escape(str(self))}</pre>"
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with sliders for class prior, cost ratio and threshold; written to ``path``."""
         from pulens.report.decision_page import decision_page
@@ -325,15 +334,20 @@ def _evidence(
 ) -> Evidence:
     """What the decision is read off: one tally, or cells that stand for one."""
     from pulens.doors.evaluate import refuse_without_cells
+    from pulens.doors.within import without_cells
 
     if within is not None:
-        return WeightedEvidence.of(gather_cells(labels, scores, within, question, reading, split or "estimated"))
-    refuse_without_cells(question, split)
-    found = question.evidence(labels, scores, reading)
+        cells = gather_cells(labels, scores, within, question, reading, split or "estimated")
+        if len(cells.cells) > 1:
+            return WeightedEvidence.of(cells)
+        found = without_cells(cells, question)
+    else:
+        refuse_without_cells(question, split)
+        found = question.evidence(labels, scores, reading)
     if isinstance(found, WeightedEvidence):
         return found
     found = within_what_is_possible(found)
-    return found if found.buckets is None else WeightedEvidence.of(as_one_cell(found, question))
+    return found if found.buckets is None else WeightedEvidence.of(as_one_cell(found, question), found)
 
 
 def _cells_told(within: CellEvidence | None) -> dict[str, Any]:
@@ -406,9 +420,12 @@ class _Deciding:
             masks[CAPACITY] = self.points.flagged <= self.most_flagged + 1e-12
         if RECALL in self.floors:
             limit = self._noisy_limit if self._is_weighted or self.evidence.label_noise else None
-            masks[RECALL] = recall_floor(self.evidence, self.floors[RECALL], self._confidence, limit)
+            limit = limit if self._contradiction is None else self._lowest_possible
+            allowed = recall_floor(self.evidence, self.floors[RECALL], self._confidence, limit)
+            masks[RECALL] = allowed & self._reaches(RECALL)
         if PRECISION in self.floors:
             allowed = precision_floor(self.evidence, self.floors[PRECISION], self._confidence)
+            allowed &= self._reaches(PRECISION)
             if self.costs is not None and allowed.any():
                 allowed[0] = True  # what flags nothing breaks no promise about what is flagged
             masks[PRECISION] = allowed
@@ -433,6 +450,33 @@ class _Deciding:
         if isinstance(self.evidence, WeightedEvidence):
             return tuple(Actions.of(self.evidence.at(setting)) for setting in self._settings)
         return tuple(Actions.of(self.evidence, share) for share in self.range)
+
+    def _reaches(self, name: str) -> NDArray[np.bool_]:
+        """Where the number that is shown is no lower than its floor."""
+        found = RATES[name](self.points) >= self.floors[name] - 1e-12
+        return np.asarray(found if name == RECALL else found & (self._contradiction is None))
+
+    @cached_property
+    def _contradiction(self) -> Contradiction | None:
+        """Where these rows rule out random labels: rates are then those of possible worlds, as in an evaluation."""
+        if self.within is not None and len(self.within.cells) > 1:  # class priors that cells rule out are refused
+            return None
+        return find_contradiction(self.evidence if self.within is None else self.within.evidence)
+
+    @property
+    def within(self) -> CellEvidence | None:
+        return self.evidence.within if isinstance(self.evidence, WeightedEvidence) else None
+
+    def _lowest_possible(self, threshold: float) -> float:
+        """The lowest recall of a possible world."""
+        found = self._in_worlds(RECALL, threshold)
+        return -math.inf if found is None or found.interval is None else found.interval.low
+
+    def _in_worlds(self, name: str, threshold: float) -> Estimate | None:
+        """Recall or precision where random labels are ruled out; ``None`` where they are not."""
+        if self._contradiction is None:
+            return None
+        return self._contradiction.estimate(name, METRICS[name], threshold, {})
 
     @property
     def _confidence(self) -> float:
@@ -461,6 +505,7 @@ class _Deciding:
         money = self._money(place)
         flagged = self._estimate("share flagged", Form(flagged=1.0), place, chosen=None)
         recall, precision = (self._rate(name, place, money.again) for name in (RECALL, PRECISION))
+        told = None if precision is None else withhold(precision, METRICS[PRECISION])
         over = None
         if self.capacity is not None and self.volume is not None:
             worth = self._worth(place) / self.rows  # rows that belong together come in fewer independent pieces
@@ -491,10 +536,10 @@ class _Deciding:
             saving=money.saving,
             flagged=flagged,
             recall=recall,
-            precision=precision,
+            precision=told,
             chance_above_capacity=over,
             unused=self._unused(place),
-            hits=self._hits(place, precision),
+            hits=self._hits(place, precision, told),
             useful_ratios=self._useful(place),
             notices=self._notices(place),
             allowed=_allowance(self.points.thresholds, allowed),
@@ -647,23 +692,39 @@ class _Deciding:
 
         return FixedThreshold(self._doubts, Target(METRICS[name], at, threshold, {}))
 
+    def _as_evaluated(self, name: str, threshold: float) -> Estimate:
+        """What an evaluation says at a threshold that was not chosen by these labels."""
+        own = self.evidence
+        if isinstance(own, WeightedEvidence) and own.alone is not None:
+            own = own.alone
+        doubts: Any = None
+        if self.resampling is not None and isinstance(own, WeightedEvidence):
+            doubts = CellDoubts(own.cells, self.resampling)
+        elif self.resampling is not None:
+            doubts = Doubts(own, self.resampling)
+        return estimate(name, METRICS[name], own, threshold=threshold, doubts=doubts)
+
     def _rate(self, name: str, place: int, chosen: ChosenAgain | ChosenAgainWithin | None) -> Estimate | None:
         """Recall or precision at a place; ``None`` where nothing is flagged."""
         threshold = float(self.points.thresholds[place])
         if not math.isfinite(threshold):
             return None
-        of = _recall if name == RECALL else _precision
+        possible = self._in_worlds(name, threshold)
+        if possible is not None:
+            return possible
+        of = RATES[name]
         value = float(of(self.points)[place])
-        interval = None
-        if self.resampling is not None:
-            construction: Construction = self._fixed(name, threshold)
-            if chosen is not None:
-                construction = AtChosenThreshold(
-                    chosen, construction, lambda share: float(of(Actions.at(self.evidence, threshold, share))[0]), of
-                )
-            interval = self._interval(construction, value, 1.0, 0.0, 1.0)
         taken = (self._labelling, *rests_on(METRICS[name], self.evidence)[1:])
-        return Estimate(name, value, interval, threshold=threshold, rests_on=taken)
+        found = replace(self._as_evaluated(name, threshold), rests_on=taken)
+        if chosen is not None and self.resampling is not None and not math.isnan(value):
+            construction = AtChosenThreshold(
+                chosen,
+                self._fixed(name, threshold),
+                lambda share: float(of(Actions.at(self.evidence, threshold, share))[0]),
+                of,
+            )
+            found = replace(found, interval=self._interval(construction, value, 1.0, 0.0, 1.0))
+        return as_confirmed(found, METRICS[name], self.evidence if self.within is None else self.within.evidence)
 
     def _regret(self, place: int, allowed: Any) -> tuple[Regret, ...]:
         assert self.costs is not None
@@ -682,18 +743,18 @@ class _Deciding:
         free = math.floor(self.most_flagged * self.rows + 1e-9) - float(self.points.flagged[place]) * self.rows
         return max(0.0, round(free, 9))
 
-    def _hits(self, place: int, precision: Estimate | None) -> Prediction | None:
+    def _hits(self, place: int, precision: Estimate | None, told: Estimate | None) -> Prediction | None:
         """Hits among the alarms of one volume, or of the list: precision from its interval, then a binomial."""
         of = self.rows if self.volume is None else self.volume
         alarms = round(float(self.points.flagged[place]) * of)
-        if precision is None or not alarms:
+        if precision is None or told is None or not alarms or precision.undefined_because:
             return None
         worth = self._worth(place) / self.rows
         if worth == 1 or alarms * worth < 1:
-            return predicted_hits(alarms, precision)
+            return predicted_hits(alarms, precision).told(told)
         few = predicted_hits(max(round(alarms * worth), 1), precision)  # rows that belong together hit together
         low, high = (None if end is None else end * alarms / few.of for end in (few.low, few.high))
-        return Prediction(alarms * precision.value, low, high, float(alarms))
+        return Prediction(alarms * precision.value, low, high, float(alarms)).told(told)
 
     def _useful(self, place: int) -> tuple[float, float] | None:
         """Cost ratios between which this threshold beats flagging all and flagging none."""
@@ -708,15 +769,13 @@ class _Deciding:
         if self.costs is not None and self.costs.price_of_flag >= self.costs.worth_of_hit:
             said = "An alarm costs as much as a hit is worth: flag none."
             found.append(Notice(Severity.NOTE, "flags-never-pay", said))
-        if isinstance(self.evidence, WeightedEvidence):
-            found += [*few_clusters(self.evidence.cells.evidence)]
-            found += cell_notices(self.evidence.cells) if len(self.evidence.cells.cells) > 1 else []
-        elif find_contradiction(self.evidence) is not None:
-            said = (
-                "These rows rule out random labels at this class prior: hits were cut to what is possible, and costs "
-                "rest on that. pulens evaluate says what would fit."
-            )
-            found.append(Notice(Severity.SERIOUS, "impossible-rates", said))
+        if self.within is not None:
+            found += [*few_clusters(self.within.evidence)]
+            found += cell_notices(self.within) if len(self.within.cells) > 1 else []
+        if self.within is None or len(self.within.cells) == 1:
+            found += impossible_rate(self.evidence if self.within is None else self.within.evidence)
+        if self._contradiction is not None:
+            found.append(RULED_OUT)
         if PRECISION in self.floors:
             said = "The precision floor holds if precision does not rise again at lower thresholds."
             found.append(Notice(Severity.NOTE, "precision-falls", said))
@@ -741,15 +800,6 @@ def _allowance(thresholds: Any, allowed: Any) -> Allowance:
     kept = thresholds[1:][allowed[1:]]
     ends = (float(kept[0]), float(kept[-1])) if kept.size else (math.nan, math.nan)
     return Allowance(bool(allowed[0]), *ends)
-
-
-def _recall(points: Actions) -> Any:
-    return np.divide(points.hits, points.class_prior, out=np.zeros(np.shape(points.hits)), where=points.class_prior > 0)
-
-
-def _precision(points: Actions) -> Any:
-    nothing = np.full(np.shape(points.hits), np.nan)
-    return np.divide(points.hits, points.flagged, out=nothing, where=points.flagged > 0)
 
 
 def _ends(found: Estimate) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pulens import curves
+from pulens.atomic_write import write_whole
 from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.doors.bounds import Bounds, bounds
@@ -20,7 +21,7 @@ from pulens.doors.combinations import refuse_together
 from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
-from pulens.errors import AssumptionError, PulensError
+from pulens.errors import AssumptionError, PulensError, shown
 from pulens.estimate import Curve, Estimate, Interval, columns_of
 from pulens.evidence import Evidence, Question
 from pulens.frozen import FrozenMapping
@@ -28,7 +29,7 @@ from pulens.inputs import Reading
 from pulens.inputs.queries import Queries, read_queries
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
-from pulens.keywords import check_keywords, hands_on
+from pulens.keywords import check_keywords, hands_on, typed
 from pulens.metrics import METRICS, find, in_reading_order, look_up
 from pulens.metrics.parts.binning import binning_notices
 from pulens.metrics.parts.measure import check_threshold, estimate, value
@@ -41,6 +42,7 @@ from pulens.metrics.parts.possible_worlds import (
     within_what_is_possible,
 )
 from pulens.metrics.parts.top_of_list import RankedList
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
@@ -48,7 +50,7 @@ from pulens.recovery import recover, recover_at
 from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.whole_files import write_whole
+from pulens.selection import Practice, SelectionInference, check_labelling, prior_in_practice
 
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
 #: notices that say labels are not random among all rows: no news where they are random within cells only
@@ -111,6 +113,7 @@ class Evaluation:
     pooled: Evaluation | None = None  # then: the numbers without cells
     queries: Queries | None = None  # where ranks can be taken within queries
     beside: tuple[Notice, ...] = ()  # what whoever made the scores has to say about them
+    practice: Practice | None = None  # labels as uneven as in practice; without it they are a random draw
 
     @property
     def tally(self) -> Tally:
@@ -130,6 +133,9 @@ class Evaluation:
 
     def __getitem__(self, name: str) -> Estimate:
         """A recovered number by its metric's name: ``estimates[name]``, with help for a name that is none.
+
+        Where an estimated class prior leaves a number open it has an interval and no value: that is nan, and
+        ``withheld_because`` says why.
 
         >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
         >>> round(evaluation["recall"].value, 3)
@@ -153,8 +159,18 @@ class Evaluation:
 
     @property
     def _values(self) -> Evidence:
-        """What numbers are read off: the evidence itself, or where there are cells the tally that they weight."""
+        """What numbers are read off: the evidence itself, or the tally that cells or the labelling weight."""
+        if self._selection is not None:
+            return self._selection.values
         return self.evidence if self.within is None else self.within.weighted
+
+    @cached_property
+    def _selection(self) -> SelectionInference | None:
+        """Labels as uneven as in practice; ``None`` where labels are random, or every row's class is known."""
+        totals = self.tally.totals
+        if self.practice is None or not totals.labelled or not totals.unlabelled:
+            return None
+        return SelectionInference(self.evidence, self.resampling or Resampling(), self.practice)
 
     @cached_property
     def cells(self) -> CellTable | None:
@@ -169,7 +185,7 @@ class Evaluation:
 
     @cached_property
     def _contradiction(self) -> Contradiction | None:
-        if self.within is not None:  # class priors that the cells rule out are refused
+        if self.within is not None or self._selection is not None:  # no number rests on labels random among all rows
             return None
         return find_contradiction(self.evidence, self.worlds)
 
@@ -200,9 +216,11 @@ class Evaluation:
         return Clustering.of(self.evidence, first, effect)
 
     @cached_property
-    def _doubts(self) -> Doubts | CellDoubts | None:
+    def _doubts(self) -> Doubts | CellDoubts | SelectionInference | None:
         if self.resampling is None:
             return None
+        if self._selection is not None:
+            return self._selection
         choice = None if self.threshold_choice in FIXED else Choice(METRICS["f1"], self.threshold)
         if self.within is not None:
             from pulens.cells import CellDoubts
@@ -217,7 +235,9 @@ class Evaluation:
     @cached_property
     def other_scenario(self) -> OtherScenario | None:
         """Which numbers would move had the labelled rows come about the other way; ``None`` without unlabelled rows."""
-        return None if self.within is not None else other_scenario(self.evidence, self.estimates, self.threshold)
+        if self.within is not None or self._selection is not None:
+            return None
+        return other_scenario(self.evidence, self.estimates, self.threshold)
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
@@ -254,13 +274,21 @@ class Evaluation:
 
     def _diagnosed(self, recall: Estimate | None = None) -> list[Notice]:
         """What the counts show; within cells, without what speaks of labels that are random among all rows."""
-        found = diagnose(self.evidence, recall)
-        return found if self.within is None else [notice for notice in found if notice.code not in OF_ALL_ROWS]
+        found = diagnose(self.evidence, None if self._selection is not None else recall)
+        return (
+            found
+            if self.within is None and self._selection is None
+            else [notice for notice in found if notice.code not in OF_ALL_ROWS]
+        )
 
     def _trouble(self, *, beyond_chance: bool = False) -> list[Notice]:
         """Numbers that cannot be, unless they are those of a possible world, and labels that say little."""
-        areas = [] if self.labelling is not None else impossible_areas(self._values)
-        rates = [] if self.within is not None else impossible_rate(self.evidence, beyond_chance=beyond_chance)
+        areas = [] if self.labelling is not None or self._selection is not None else impossible_areas(self._values)
+        rates = (
+            []
+            if self.within is not None or self._selection is not None
+            else impossible_rate(self.evidence, beyond_chance=beyond_chance)
+        )
         return [*areas, *rates, *hardly_known(self.evidence)]
 
     @property
@@ -314,7 +342,7 @@ class Evaluation:
         number = check_threshold(self.best_threshold(**demands) if demands else threshold)
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = {
-            name: _within(estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts)
+            name: _shown(estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts)
             for name, metric in METRICS.items()
             if metric.reads == "threshold"
         }
@@ -342,8 +370,13 @@ class Evaluation:
         return best_threshold(self._values, **named, **parameters)
 
     def _refuse_within(self, which: str) -> None:
+        self._refuse_practice()
         if self.within is not None:
             refuse_together(which)
+
+    def _refuse_practice(self) -> None:
+        if self._selection is not None:
+            refuse_together("practice-others")
 
     def decide(self, **demands: Any) -> Decision:
         """The threshold for costs, a capacity or floors: the arguments of :func:`pulens.decide` but those of reading.
@@ -368,19 +401,18 @@ class Evaluation:
         """
         from pulens.decisions.curve import decision_curve
 
-        threshold = None if scores_are else self.threshold
-        confidence = None if self.resampling is None else self.resampling.confidence
-        asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "confidence": confidence}
-        return decision_curve(self._weighted(clusters_as_cell=True), threshold=threshold, **asked)
+        threshold = self.threshold if scores_are is None else None
+        asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "resampling": self.resampling}
+        return decision_curve(self._weighted(), threshold=threshold, **asked)
 
-    def _weighted(self, *, clusters_as_cell: bool = False) -> Evidence:
+    def _weighted(self) -> Evidence:
         """The evidence with the weights of its cells, if labels are random within cells only."""
-        of_clusters = clusters_as_cell and self.evidence.buckets is not None
-        if self.within is None and not of_clusters:
+        self._refuse_practice()
+        if self.within is None:
             return self.evidence
-        from pulens.cells import WeightedEvidence, as_one_cell
+        from pulens.cells import WeightedEvidence
 
-        return WeightedEvidence.of(as_one_cell(self.evidence, Question()) if self.within is None else self.within)
+        return WeightedEvidence.of(self.within)
 
     @overload
     def top(self, k: Any, *, per: None = None) -> Top: ...
@@ -407,6 +439,7 @@ class Evaluation:
     def _top(self, k: Any, only: Collection[str] | None = None) -> Top:
         from pulens.doors.top import top
 
+        self._refuse_practice()
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = top(self._values, k, only=only, **asked)
         if self.within is None:
@@ -425,17 +458,18 @@ class Evaluation:
         """
         from pulens.doors.top import ladder_of
 
+        self._refuse_practice()
         rows = RankedList.of(self._values.tally, self._values.assumptions).rows
         return tuple(self._top(k, only=()) for k in ladder_of(rows))
 
     def _queries(self, per: str) -> Queries:
         if self.queries is None:
             raise PulensError(
-                f"per={per!r}: rows were counted without their queries. Say it where they are read: "
-                f"pulens.evaluate(..., per={per!r}), or pulens evaluate --top ... --per {per}."
+                f"per={shown(per)}: rows were counted without their queries. Say it where they are read: "
+                f"pulens.evaluate(..., per={shown(per)}), or pulens evaluate --top ... --per COLUMN."
             )
         if per != self.queries.column:
-            raise PulensError(f"per={per!r}: queries were told apart by {self.queries.column!r}.")
+            raise PulensError(f"per={shown(per)}: queries were told apart by {self.queries.column!r}.")
         return self.queries
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
@@ -449,11 +483,13 @@ class Evaluation:
         Metrics at a threshold take this evaluation's own, unless ``threshold`` gives another.
 
         >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
-        >>> print(evaluation.sensitivity("recall", factor=2))
-        recall 0.667, [0.500, 0.667] if high scores were labelled up to 2 times as often
+        >>> print(evaluation.sensitivity("recall", factor=2).possible)
+        [0.500, 0.667]
         """
         self._refuse_within("cells-sensitivity")
-        return sensitivity(self.evidence, metric, factor=factor, favours=favours, **self._at_own(metric, options))
+        doubts = self._doubts if isinstance(self._doubts, Doubts) else None
+        asked = {"factor": factor, "favours": favours, "doubts": doubts, **self._at_own(metric, options)}
+        return sensitivity(self.evidence, metric, **asked)
 
     def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
         """Lowest and highest value of a metric against the factor by which labelling favours high scores."""
@@ -472,7 +508,7 @@ class Evaluation:
         return robustness(self.evidence, statement, favours=favours, **self._at_own(metric, options))
 
     def _at_own(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
-        reads = METRICS[metric].reads if metric in METRICS else "threshold"
+        reads = METRICS[metric].reads if isinstance(metric, str) and metric in METRICS else "threshold"
         return options if reads == "ranking" or "threshold" in options else {"threshold": self.threshold, **options}
 
     def to_dict(self) -> dict[str, Any]:
@@ -539,6 +575,7 @@ class Evaluation:
 
         return evaluation_html(self)
 
+    @typed
     def to_html(
         self,
         path: str | PathLike[str] | None = None,
@@ -554,6 +591,7 @@ class Evaluation:
         """
         from pulens.report import evaluation_page
 
+        self._refuse_practice()
         page = evaluation_page(self, title=title, scores_are=scores_are, tops=self._tops(top))
         if path is not None:
             write_whole(path, page)
@@ -562,6 +600,7 @@ class Evaluation:
     def _tops(self, top: Any) -> list[Top]:
         return [self.top(k) for k in (top if isinstance(top, list | tuple) else [top])]
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None, top: Any = ()) -> str:
         """Verdict, warnings, tables and assumptions as Markdown, ``top`` rows first; written to ``path`` if given."""
         from pulens.report import evaluation_markdown
@@ -602,6 +641,7 @@ def evaluate(
     labelled_within: Any = None,
     split: str | None = None,
     per: Any = None,
+    labelling: str | Practice = "random",
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -664,6 +704,10 @@ def evaluate(
     per
         The column of queries (users, targets, searches) within which ``evaluation.top(10, per=...)`` takes ranks;
         beside arrays one query per row, and the name is then ``"query"``.
+    labelling
+        How positives came to be labelled. ``"random"``: a random draw of the positives. ``"practice"``: labels favour
+        easy positives as much as they do in real data sets with a known truth (:mod:`pulens.selection`); intervals
+        are then calibrated on those, and wider.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -682,6 +726,9 @@ def evaluate(
     )
     if per is not None and (labelled_within is not None or not asked.is_silent):
         refuse_together("reviews-queries" if labelled_within is None else "cells-queries")
+    practice = check_labelling(labelling)
+    if practice is not None:
+        _refuse_beside_practice(question, reviewed=not asked.is_silent, within=labelled_within is not None)
     if not asked.is_silent:
         return _with_reviews(labels, scores, said, asked, question, threshold, labelled_within, split, multiple)
     if labelled_within is not None:
@@ -693,9 +740,21 @@ def evaluate(
     refuse_without_cells(question, split)
     queries = None if per is None else read_queries(labels, scores, per, said)
     rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
-    evidence = within_what_is_possible(question.evidence(*rows))
-    at, choice = _threshold_of(evidence, threshold, "given")
-    return Evaluation(evidence, at, choice, resampling, multiple, queries=queries)
+    evidence = question.evidence(*rows)
+    evidence = within_what_is_possible(evidence) if practice is None else prior_in_practice(evidence)
+    draft = Evaluation(evidence, math.nan, "given", resampling, multiple, queries=queries, practice=practice)
+    at, choice = _threshold_of(draft._values, threshold, "given")
+    return replace(draft, threshold=at, threshold_choice=choice)
+
+
+def _refuse_beside_practice(question: Question, *, reviewed: bool, within: bool) -> None:
+    """What was said beside labels as uneven as in practice, and cannot be."""
+    if within:
+        refuse_together("practice-cells")
+    if reviewed:
+        refuse_together("practice-reviews")
+    if question.label_noise:
+        refuse_together("practice-noise")
 
 
 def _with_reviews(
@@ -786,7 +845,7 @@ class _Estimates(Mapping[str, Estimate]):
         self,
         evidence: Evidence,
         threshold: float,
-        doubts: Doubts | CellDoubts | None = None,
+        doubts: Doubts | CellDoubts | SelectionInference | None = None,
         contradiction: Contradiction | None = None,
         within: CellEvidence | None = None,
     ) -> None:
@@ -799,9 +858,8 @@ class _Estimates(Mapping[str, Estimate]):
         if name not in self._found:
             if name not in METRICS or not METRICS[name].listed:
                 look_up({}, name)  # refuses
-            self._found[name] = _within(
-                estimate(name, METRICS[name], self._evidence, **self._asked), self._within, self._asked["doubts"]
-            )
+            own = estimate(name, METRICS[name], self._evidence, **self._asked)
+            self._found[name] = _shown(own, self._within, self._asked["doubts"])
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -815,13 +873,15 @@ class _Estimates(Mapping[str, Estimate]):
         return FrozenMapping, (dict(self),)
 
 
-def _within(found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | None) -> Estimate:
-    """The estimate, and where there are cells what they say of it."""
-    if within is None:
-        return found
-    from pulens.cells import within_cells
+def _shown(
+    found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | SelectionInference | None
+) -> Estimate:
+    """The estimate as it is told: with what cells say of it, and without a value that the class prior leaves open."""
+    if within is not None:
+        from pulens.cells import within_cells
 
-    return within_cells(found, within, doubts)
+        found = within_cells(found, within, doubts)
+    return withhold(found, METRICS[found.metric])
 
 
 def _uncorrected(evidence: Evidence) -> Evidence:

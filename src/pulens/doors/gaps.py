@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
+from pulens.atomic_write import write_whole
 from pulens.doors.common_prior import CommonPrior, Turn
 from pulens.doors.grouped_rows import plain_of, title_of
 from pulens.estimate import Estimate
-from pulens.whole_files import write_whole
+from pulens.keywords import typed
 
 FEWEST_LABELLED = 5  # labelled rows below which a group is shown but not tested
 
@@ -82,18 +83,25 @@ class AuditSize:
     A difference of two shares of :math:`n` positives each is known to within :math:`c\sqrt{2x(1-x)/n}`; :math:`c` is
     the critical value of the gaps, 1.96 for two groups. ``positives`` is the larger number of the two groups of the
     verdict; ``missing`` says how many each group lacks beside its labelled rows, and ``rows`` how many unlabelled rows
-    have to be checked for that, where a class prior says how many of them are positive.
+    have to be checked for that, where a class prior says how many of them are positive. That is never more than the
+    group has: ``too_few`` holds the groups where even all of them would not do, with the positives to expect.
     """
 
     points: float
     positives: int
     missing: Mapping[Any, int]
     rows: Mapping[Any, int]
+    too_few: Mapping[Any, int]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
         groups = [
-            {"group": plain_of(name), "missing": many, "rows_to_check": self.rows.get(name)}
+            {
+                "group": plain_of(name),
+                "missing": many,
+                "rows_to_check": self.rows.get(name),
+                "enough_rows": name not in self.too_few if name in self.rows else None,
+            }
             for name, many in self.missing.items()
         ]
         return {"points": self.points, "positives_per_group": self.positives, "groups": groups}
@@ -245,6 +253,7 @@ class Gaps:
 
         return draw_gaps(self, axes)
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The tables as Markdown; written to ``path`` if given."""
         from pulens.report.gaps import gaps_markdown
@@ -254,6 +263,7 @@ class Gaps:
             write_whole(path, text)
         return text
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page; written to ``path`` if given."""
         from pulens.report.gaps_page import gaps_page
@@ -288,6 +298,7 @@ class GapsByColumn(Mapping[str, Gaps]):
         """Plain Python values, ready for JSON."""
         return {"columns": list(self), "gaps_by_column": {column: gaps.content() for column, gaps in self.items()}}
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The tables of all columns as Markdown; written to ``path`` if given."""
         from pulens.report.gaps import gaps_markdown
@@ -297,6 +308,7 @@ class GapsByColumn(Mapping[str, Gaps]):
             write_whole(path, text)
         return text
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with a part for each column; written to ``path`` if given."""
         from pulens.report.gaps_page import gaps_page

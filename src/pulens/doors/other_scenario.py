@@ -107,8 +107,15 @@ def under_scenario(evidence: Evidence, other: Scenario) -> Evidence:
     share = prior.unlabelled
     if evidence.prior_held == "population":
         share = unlabelled_prior(prior.value, totals, other, noise)
-    population = population_prior(share, totals, other, noise)
-    return replace(evidence, scenario=other, class_prior=replace(prior, value=population, unlabelled=share))
+    moved = replace(prior, value=population_prior(share, totals, other, noise), unlabelled=share)
+    if evidence.prior_held == "population" and prior.interval is not None:
+        known = 0.0 if other is Scenario.CASE_CONTROL else (1 - noise) * totals.labelled / totals.rows
+        ends = (
+            unlabelled_prior(max(end, known), totals, other, noise) for end in (prior.interval.low, prior.interval.high)
+        )
+        low, high = ends
+        moved = replace(moved, unlabelled_interval=replace(prior.interval, low=low, high=high))
+    return replace(evidence, scenario=other, class_prior=moved)
 
 
 def _doubt(interval: Interval | None) -> float:

@@ -26,7 +26,13 @@ from pulens.evidence import Evidence, Question
 from pulens.inputs import Reading
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import crossed, is_null
-from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, jackknife_error, logit_ends, student_quantile
+from pulens.intervals.kernels.jackknife import (
+    FEWEST_BUCKETS,
+    freedom_of,
+    jackknife_error,
+    logit_ends,
+    student_quantile,
+)
 from pulens.priors import ClassPrior, population_prior
 from pulens.scenario import Scenario
 
@@ -34,10 +40,10 @@ HALF = 0.5  # a row that nobody could decide
 
 
 class _ClusterError(NamedTuple):
-    """A standard error from so many buckets."""
+    """A standard error from buckets, and its degrees of freedom."""
 
     of_share: float
-    buckets: int
+    freedom: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +108,7 @@ class GroupedReviews:
         error = None if prior is None or self.cluster is None else self._error_of_clusters()
         if prior is None or error is None or prior.unlabelled_interval is None:
             return prior
-        reach = student_quantile(error.buckets - 1.0, 0.025)
+        reach = student_quantile(error.freedom, 0.025)
         ends = logit_ends(prior.unlabelled, error.of_share, reach)
         own = prior.unlabelled_interval
         low, high = min(own.low, ends[0]), max(own.high, ends[1])
@@ -126,11 +132,12 @@ class GroupedReviews:
         size, seen, found = (np.zeros((names.size, many)) for _ in kinds)
         for counts, which in zip((size, seen, found), kinds, strict=True):
             np.add.at(counts, (bucket[which], rows.cell[which]), 1.0)
+        freedom = float(freedom_of(seen.sum(axis=1), size.sum(axis=1)))
         size, seen, found = (each.sum(axis=0) - each for each in (size, seen, found))
         if (seen <= 0).any() or names.size < FEWEST_BUCKETS:
             return None
         left = (size * found / seen).sum(axis=1) / np.maximum(size.sum(axis=1), 1.0)
-        return _ClusterError(float(jackknife_error(left)), names.size)
+        return _ClusterError(float(jackknife_error(left)), freedom)
 
     def evidence(self, question: Question) -> Evidence:
         """All rows by bucket of clusters."""

@@ -15,6 +15,7 @@ from pulens.audits import AuditResult, Identified, ReviewLog, Reviews, identify
 from pulens.audits.plan import AuditPlan
 from pulens.audits.queue import plan_path
 from pulens.audits.review_log import UNCHECKED
+from pulens.confidence import check_confidence
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
 from pulens.doors.reviews_asked import NothingLabelledError, ReviewsAsked
@@ -27,8 +28,10 @@ from pulens.inputs.addresses import is_address
 from pulens.inputs.arrays import python_values
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.tables.whole import read_table
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import hands_on
 from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import check_threshold
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior
 from pulens.recovery import recover_at
@@ -176,7 +179,7 @@ def fixed_threshold(found: Reviewed, given: float | None, reviewed_above: float 
     """The threshold that was said, or planned, or the review's own cutoff."""
     for one in (given, found.threshold, reviewed_above):
         if one is not None:
-            return float(one)
+            return check_threshold(one)
     return None
 
 
@@ -194,6 +197,7 @@ def reviewed(
     """Read the answers beside the rows; ``None`` if nobody spoke of reviews. ``check``: rows must hold a label."""
     if asked.is_silent:
         return None
+    confidence, seed = check_confidence(confidence), check_seed(seed)
     if reading.weights is not None or reading.weight is not None:
         raise InputError("an audit counts rows; weighted rows are not supported. Leave the weights out.")
     planned = _planned(asked, confidence)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import AssumptionError, InputError, shown
 
 
 class NothingLabelledError(InputError):
@@ -28,6 +28,6 @@ class ReviewsAsked:
     def __post_init__(self) -> None:
         if self.reviewed_below_share is not None and self.reviewed_above is None:
             raise AssumptionError(
-                f"reviewed_below_share={self.reviewed_below_share!r} needs reviewed_above= (--reviewed-above): the "
-                "score from which on every row was checked."
+                f"reviewed_below_share={shown(self.reviewed_below_share)} needs reviewed_above= (--reviewed-above): "
+                "the score from which on every row was checked."
             )

@@ -5,11 +5,10 @@ See :func:`pulens.evaluate_by` for the order in which they are chosen.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
-
-import numpy as np
 
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally, Totals
@@ -20,6 +19,7 @@ from pulens.inputs.tallies import check_tally
 from pulens.priors import ClassPrior
 from pulens.priors import given as given_prior
 from pulens.priors.implied import error_from_sizes, implied_by_totals, implied_prior, label_frequency
+from pulens.scalars import real
 from pulens.scenario import Scenario
 
 PriorSource = Literal["given", "implied", "estimated", "same for all", "audit", "counted"]
@@ -203,7 +203,7 @@ def refuse_beside_column(column: str, question: Question, *, same_prior: bool) -
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return not math.isnan(real(value))
 
 
 def _of(segment: Any, name: str, value: Any) -> Any:

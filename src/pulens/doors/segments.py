@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import write_whole
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
@@ -23,23 +24,23 @@ from pulens.doors.many_segments.answers import Answers
 from pulens.doors.many_segments.common_threshold import common_threshold
 from pulens.doors.many_segments.road import covers, look
 from pulens.doors.segment_priors import PriorSource, SegmentPriors, refuse_beside_column, settle, without_prior
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError, PulensError, UnknownNameError, listed, shown
 from pulens.estimate import Estimate
 from pulens.evidence import ASSUMED, Evidence, Question
 from pulens.inputs import read_tallies
 from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, names_of, typed
 from pulens.metrics import among, find, leading
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.measure import estimate as estimate_metric
 from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, check_multiple
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.priors.clustered import allowing_for_clusters
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario
-from pulens.whole_files import write_whole
 
 if TYPE_CHECKING:
     from pulens.doors.gaps import Gaps
@@ -105,6 +106,8 @@ class Segments(Mapping[Any, Segment]):
         self._made: dict[Any, Segment] = {}
 
     def __getitem__(self, segment: Any) -> Segment:
+        if not isinstance(segment, Hashable) or segment not in self._found:
+            raise UnknownNameError(f"there is no segment {shown(segment)}; the segments are {listed(self._found)}.")
         entry = self._made.get(segment, self._found[segment])
         if isinstance(entry, Segment):
             return entry
@@ -288,6 +291,7 @@ class Evaluations(Mapping[Any, Evaluation]):
 
         return draw_segments(self, None if metric is None else among(self.metrics, metric), ax)
 
+    @typed
     def to_markdown(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """The table as Markdown; written to ``path`` if given."""
         from pulens.report.segments import segments_markdown
@@ -297,6 +301,7 @@ class Evaluations(Mapping[Any, Evaluation]):
             write_whole(path, text)
         return text
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with a row per segment; written to ``path`` if given."""
         from pulens.report.segments_page import segments_page
@@ -364,7 +369,7 @@ def evaluate_by(
     """
     if options.pop("labelled_within", None) is not None or options.pop("split", None) is not None:
         refuse_together("cells-segments")
-    names, multiple = tuple(metrics), check_multiple(worlds)
+    names, multiple = names_of("metrics", metrics), check_multiple(worlds)
     for name in names:
         find(name)
     question = _question(options)
@@ -571,6 +576,8 @@ class _Told:
     """Tells a caller who asked how many segments of all are done."""
 
     def __init__(self, progress: Callable[[int, int], None] | None, many: int) -> None:
+        if progress is not None and not callable(progress):
+            raise PulensError(f"progress must be a function of two numbers, got {shown(progress)}.")
         self._progress, self._many, self._done = progress, many, 0
 
     def more(self, done: int) -> None:
@@ -593,15 +600,9 @@ def _best_of_all(known: _Known) -> float:
 
 def _segment(segment: Any, evaluation: Evaluation, source: PriorSource, metrics: tuple[str, ...]) -> Segment:
     """The row of the table. What is drawn on the way is let go: the evaluation that is kept holds counts alone."""
-    quick = among_many(evaluation)
-    estimates = {name: estimate_in(quick, name) for name in metrics}
-    return Segment(segment, evaluation, source, estimates, quick.alarms)
-
-
-def among_many(evaluation: Evaluation) -> Evaluation:
-    """The same evaluation, drawn as quickly as one of many is."""
-    resampling = evaluation.resampling
-    return replace(evaluation, resampling=None if resampling is None else replace(resampling, among_many=True))
+    drawn = replace(evaluation)
+    estimates = {name: estimate_in(drawn, name) for name in metrics}
+    return Segment(segment, evaluation, source, estimates, drawn.alarms)
 
 
 def estimate_in(evaluation: Evaluation, name: str) -> Estimate:
@@ -610,4 +611,5 @@ def estimate_in(evaluation: Evaluation, name: str) -> Estimate:
     if facts.listed:
         return evaluation.estimates[name]
     options: Any = {"threshold": evaluation.threshold, "doubts": evaluation._doubts}
-    return estimate_metric(name, facts, evaluation.evidence, **options, contradiction=evaluation._contradiction)
+    found = estimate_metric(name, facts, evaluation.evidence, **options, contradiction=evaluation._contradiction)
+    return withhold(found, facts)

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from pulens.errors import AssumptionError, PulensError
+from pulens.errors import AssumptionError, PulensError, shown
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.quantiles import normal_quantile, tail_for_range
+from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.keywords import check_keywords
 from pulens.metrics import METRICS, find, in_reading_order
 from pulens.metrics.parts.labelling_range import range_at_threshold
-from pulens.metrics.parts.measure import check_threshold, value
+from pulens.metrics.parts.measure import check_threshold, estimate, value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import Contradiction, Range, find_contradiction
+from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.labelling import Favours
+from pulens.recovery.possible_worlds import SLACK
+from pulens.scalars import is_among, real
+from pulens.types import Floats
 
 Direction = Literal["high", "low", "either"]
 LARGEST_FACTOR = 1e6
@@ -30,7 +37,12 @@ MOST_FACTOR = 1e12  # its square is far from leaving the range of doubles
 class Sensitivity:
     """The range of a metric when labelling may favour some scores by a factor.
 
-    >>> print(Sensitivity("precision", 0.8, Interval(0.7, 0.8, None, "labelling"), 2.0, "high", 0.5))
+    ``possible`` holds what labelling up to the factor can do to the rows at hand, at the class prior's value;
+    ``interval`` adds how far chance may have moved either end, and the doubt about the class prior, so that it holds
+    the truth with its confidence wherever in the range the truth is.
+
+    >>> possible = Interval(0.7, 0.8, None, "labelling")
+    >>> print(Sensitivity("precision", 0.8, possible, 2.0, "high", 0.5, possible))
     precision 0.800, [0.700, 0.800] if high scores were labelled up to 2 times as often
     """
 
@@ -40,14 +52,26 @@ class Sensitivity:
     factor: float
     favours: Direction
     threshold: float | None
+    possible: Interval
 
     def __str__(self) -> str:
         scores = {"high": "high scores were", "low": "low scores were", "either": "high or low scores were"}
         often = f"labelled up to {self.factor:g} times as often"
-        return f"{self.metric} {self.value:.3f}, {self.interval} if {scores[self.favours]} {often}"
+        text = f"{self.metric} {self.value:.3f}, {self.interval} if {scores[self.favours]} {often}"
+        if self.interval.confidence is None:
+            return text
+        return f"{text} ({self.possible.low:.3f} to {self.possible.high:.3f} without sampling error)"
 
     def to_dict(self) -> dict[str, Any]:
-        numbers = {"value": self.value, "low": self.interval.low, "high": self.interval.high, "factor": self.factor}
+        numbers = {
+            "value": self.value,
+            "low": self.interval.low,
+            "high": self.interval.high,
+            "possible_low": self.possible.low,
+            "possible_high": self.possible.high,
+            "confidence": self.interval.confidence,
+            "factor": self.factor,
+        }
         return {
             "metric": self.metric,
             **{name: _plain(number) for name, number in numbers.items()},
@@ -103,15 +127,17 @@ def sensitivity(
     factor: float,
     threshold: float | None = None,
     favours: Direction = "high",
+    doubts: Doubts | None = None,
     **parameters: Any,
 ) -> Sensitivity:
     """The range of a metric when positives were labelled up to ``factor`` times as often at favoured scores.
 
-    Where the data rule random labels out it is the range over all possible worlds up to that factor.
+    Where the data rule random labels out it is the range over all possible worlds up to that factor. With ``doubts``
+    the interval carries sampling error.
     """
     _check(evidence, factor, favours)
     against = find_contradiction(evidence)
-    return _sensitivity(evidence, against, metric, factor, threshold, favours, parameters)
+    return _sensitivity(evidence, against, metric, factor, threshold, favours, parameters, doubts)
 
 
 def _sensitivity(
@@ -122,38 +148,113 @@ def _sensitivity(
     threshold: float | None,
     favours: Direction,
     parameters: dict[str, Any],
+    doubts: Doubts | None = None,
 ) -> Sensitivity:
     facts = find(metric)
     check_keywords("sensitivity", parameters, (*facts.parameters, "factor", "favours", "threshold"))
     words = f"labelling favours {favours} scores up to {factor:g} times"
     at = threshold if facts.reads == "threshold" else None
-    own = facts.other_labelling
-    if facts.reads != "threshold" and own is None:
+    if facts.reads != "threshold" and facts.other_labelling is None:
         raise PulensError(
             f"the range of {metric!r} under other labelling is not known; it is for metrics at a threshold, "
             f"{' and '.join(ranges_under_other_labelling())}."
         )
+    if facts.reads == "threshold":
+        at = check_threshold(threshold, required_by=metric)
     if against is not None:
-        if facts.reads == "threshold":
-            at = check_threshold(threshold, required_by=metric)
-        nearest, low, high = _in_possible_worlds(against, facts, factor, at, favours, parameters)
-        return Sensitivity(metric, nearest, Interval(low, high, None, words), float(factor), favours, at)
+        asked = (against, facts, factor, at, favours, parameters)
+        nearest, low, high = _in_possible_worlds(*asked, slack=SLACK)
+        interval = Interval(low, high, None, words)
+        possible = Interval(*_in_possible_worlds(*asked, slack=0.0)[1:], None, words)
+        return Sensitivity(metric, nearest, interval, float(factor), favours, at, possible)
     known = value(facts, evidence.tally, evidence.assumptions, threshold, **parameters)
     if math.isnan(known):
         raise PulensError(f"{metric} is undefined here ({facts.undefined_because}), so its range is too.")
-    low = high = known
-    for side in _sides(favours):
-        if own is None:
-            ends = range_at_threshold(
-                evidence, facts.compute, check_threshold(threshold, required_by=metric), factor, side, parameters
+    own = _Ends.of(evidence, facts, factor, at, favours, parameters, None)
+    possible = interval = Interval(min(own.low, known), max(own.high, known), None, words)
+    if doubts is not None:
+        ends = [_Ends.of(each.evidence, facts, factor, at, favours, parameters, each) for each in _over_range(doubts)]
+        interval = _with_chance(possible, ends, facts, doubts.resampling.confidence)
+    return Sensitivity(metric, known, interval, float(factor), favours, at, possible)
+
+
+def _over_range(doubts: Doubts) -> list[Doubts]:
+    """The rows as they are, or at either end of a class prior that was given as a range, and between."""
+    evidence, doubt = doubts.evidence, PriorDoubt(doubts.evidence)
+    if doubt.treatment != "range":
+        return [doubts]
+    found = []
+    for share in doubt.over(3):
+        population = population_prior(share, evidence.tally.totals, evidence.scenario)
+        each = replace(evidence, class_prior=ClassPrior(population, share, "tried"))
+        found.append(replace(doubts, evidence=each))
+    return found
+
+
+def _with_chance(possible: Interval, ends: list[_Ends], metric: Metric, confidence: float) -> Interval:
+    """The range with sampling error at both ends, as much as Imbens and Manski's interval for a truth in it needs."""
+    if not all(math.isfinite(each.below + each.above) for each in ends):
+        return possible
+    low, high = min(possible.low, *(each.low for each in ends)), max(possible.high, *(each.high for each in ends))
+    usual = normal_quantile(confidence)
+    spread = max(max(each.below, each.above) for each in ends) / usual
+    reach = normal_quantile(1 - 2 * float(tail_for_range(confidence, high - low, spread))) / usual
+    return Interval(
+        max(min(low, *(each.low - reach * each.below for each in ends)), metric.lowest),
+        min(max(high, *(each.high + reach * each.above for each in ends)), metric.highest),
+        confidence,
+        f"{possible.method}, with sampling error (Imbens and Manski)",
+    )
+
+
+class _Ends(NamedTuple):
+    """The lowest and the highest value at a class prior, and how far chance may reach beyond each."""
+
+    low: float
+    high: float
+    below: float
+    above: float
+
+    @classmethod
+    def of(
+        cls,
+        evidence: Evidence,
+        metric: Metric,
+        factor: float,
+        threshold: float | None,
+        favours: Direction,
+        parameters: dict[str, Any],
+        doubts: Doubts | None,
+    ) -> _Ends:
+        """Chance reaches beyond an end as far as beyond the value of random labels, times how much more it varies."""
+        known = value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
+        reaches = [
+            range_at_threshold(
+                evidence,
+                metric.compute,
+                check_threshold(threshold),
+                factor,
+                side,
+                parameters,
+                errors=doubts is not None,
             )
-        else:
-            ends = own.up_to(evidence, factor, side, known)
-        low, high = (
-            min(low, max(ends[0], facts.lowest)),
-            max(high, min(ends[1], facts.highest)),
-        )
-    return Sensitivity(metric, known, Interval(low, high, None, words), float(factor), favours, at)
+            if metric.other_labelling is None
+            else metric.other_labelling.up_to(evidence, factor, side, known, errors=doubts is not None)
+            for side in _sides(favours)
+        ]
+        lowest, highest = min(reaches, key=lambda each: each.low), max(reaches, key=lambda each: each.high)
+        low, high = max(lowest.low, metric.lowest), min(highest.high, metric.highest)
+        low, high = min(low, known), max(high, known)
+        if doubts is None:
+            return cls(low, high, math.nan, math.nan)
+        sure = estimate(metric.title, metric, evidence, threshold=threshold, doubts=doubts, **parameters).interval
+        if sure is None or sure.confidence is None:
+            return cls(low, high, math.nan, math.nan)
+        times = [
+            error / own if own > 0 else 1.0
+            for error, own in ((lowest.low_error, lowest.error), (highest.high_error, highest.error))
+        ]
+        return cls(low, high, (known - sure.low) * times[0], (sure.high - known) * times[1])
 
 
 def _in_possible_worlds(
@@ -163,9 +264,11 @@ def _in_possible_worlds(
     threshold: float | None,
     favours: Direction,
     parameters: dict[str, Any],
+    *,
+    slack: float,
 ) -> Range:
     """The metric in the nearest possible world and its extremes over all worlds up to the factor."""
-    found = [against.range_up_to(facts, factor, side, threshold, parameters) for side in _sides(favours)]
+    found = [against.range_up_to(facts, factor, side, threshold, parameters, slack) for side in _sides(favours)]
     possible = [each for each in found if each is not None]
     if not possible:
         raise AssumptionError(_too_small(against, factor, favours, threshold))
@@ -204,6 +307,16 @@ def _too_small(against: Contradiction, factor: float, favours: Direction, thresh
     )
 
 
+def _factors(given: Any) -> Floats:
+    try:
+        found = np.sort(np.atleast_1d(np.asarray(given, float)))
+    except (TypeError, ValueError, OverflowError):
+        found = np.zeros(0)
+    if found.ndim != 1 or not found.size:
+        raise PulensError(f"factors must be numbers of at least 1, got {shown(given)}.")
+    return found
+
+
 def sensitivity_curve(
     evidence: Evidence,
     metric: str,
@@ -221,11 +334,11 @@ def sensitivity_curve(
     least = 1.0 if factors is not None else _least_factor(against, favours, at)
     if against is not None and math.isinf(least):
         raise AssumptionError(_too_small(against, 1.0, favours, at))
-    tried = np.geomspace(least, 10.0 * least, 41) if factors is None else np.sort(np.asarray(factors, float))
+    tried = np.geomspace(least, 10.0 * least, 41) if factors is None else _factors(factors)
     found = []
     for factor in tried.tolist():
         _check(evidence, factor, favours)
-        found.append(_sensitivity(evidence, against, metric, factor, threshold, favours, parameters).interval)
+        found.append(_sensitivity(evidence, against, metric, factor, threshold, favours, parameters).possible)
     where = np.full(tried.size, np.nan if threshold is None else threshold)
     return tuple(  # type: ignore[return-value]
         Curve(
@@ -260,7 +373,7 @@ def robustness(
         raise AssumptionError(_too_small(against, 1.0, favours, at))
 
     def margin(factor: float) -> float:
-        found = _sensitivity(evidence, against, parsed["metric"], factor, threshold, favours, parameters).interval
+        found = _sensitivity(evidence, against, parsed["metric"], factor, threshold, favours, parameters).possible
         return found.low - limit if above else limit - found.high
 
     def holds(factor: float) -> bool:
@@ -294,13 +407,13 @@ def _parsed(statement: object) -> tuple[re.Match[str], float]:
 
 
 def _check(evidence: Evidence, factor: float, favours: str) -> None:
-    if not isinstance(factor, int | float | np.number) or not 1 <= factor <= MOST_FACTOR:
+    if not 1 <= real(factor) <= MOST_FACTOR:
         raise PulensError(
-            f"factor must be a number of at least 1, got {factor!r}; the largest is {MOST_FACTOR:g}. 1 is labelling at "
-            "random; 2 means that favoured positives were up to twice as likely to be labelled as others."
+            f"factor must be a number of at least 1, got {shown(factor)}; the largest is {MOST_FACTOR:g}. 1 is "
+            "labelling at random; 2 means that favoured positives were up to twice as likely to be labelled as others."
         )
-    if favours not in ("high", "low", "either"):
-        raise PulensError(f"favours must be 'high', 'low' or 'either', got {favours!r}.")
+    if not is_among(favours, ("high", "low", "either")):
+        raise PulensError(f"favours must be 'high', 'low' or 'either', got {shown(favours)}.")
     if evidence.label_noise:
         raise AssumptionError(
             f"the sensitivity to labelling is known for clean labels only, got label_noise={evidence.label_noise:g}."

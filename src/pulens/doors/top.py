@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pulens.decisions.hits import Prediction, predicted_hits
@@ -13,9 +14,11 @@ from pulens.evidence import Evidence
 from pulens.frozen import FrozenMapping
 from pulens.intervals.doubts import Doubts
 from pulens.metrics import METRICS, look_up
+from pulens.metrics.parts.confirmed import not_below
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import Contradiction
 from pulens.metrics.parts.top_of_list import RankedList, is_unlabelled_list, rows_of
+from pulens.metrics.parts.withholding import withhold
 
 LONGEST_LADDER = 5  # of a ladder
 SHORTEST = 20  # rows that are worth a step of a ladder
@@ -62,7 +65,10 @@ class Top(Mapping[str, Estimate]):
         if self.hits.low is None:
             return f"{check} expect about {estimate}."
         low, high = f"{self.hits.low:,.0f}", f"{self.hits.high:,.0f}"
-        return f"{check} expect {low if low == high else f'{low} to {high}'} positives; the estimate is {estimate}."
+        expected = f"{check} expect {low if low == high else f'{low} to {high}'} positives"
+        if math.isnan(self.hits.expected) or (low != high and self.hits.expected >= self.k - 0.5):
+            return f"{expected}{known}{share}."  # that every row is positive would be no estimate, but where it was cut
+        return f"{expected}; the estimate is {estimate}."
 
     @property
     def few_words(self) -> str:
@@ -127,9 +133,15 @@ def top(
         if asked and "k" in METRICS[name].parameters and (is_whole or not METRICS[name].reads_ranks):
             found[name] = estimate(name, METRICS[name], evidence, **given)
     labelled = float(ranked.kinds[0] @ ranked.membership(rows))
-    precision = found["precision_at_k"]
-    hits = None if precision.undefined_because else predicted_hits(round(rows), precision)
     known = 0.0 if is_unlabelled_list(evidence.tally, evidence.assumptions) else labelled
+    proved = known if ranked.proves_labelled else 0.0
+    precision = found["precision_at_k"]
+    if proved:
+        precision = replace(precision, interval=not_below(precision.interval, proved / rows))
+        found["precision_at_k"] = precision
+    hits = None if precision.undefined_because else predicted_hits(round(rows), precision).at_least(proved)
+    found = {name: withhold(each, METRICS[name]) for name, each in found.items()}
+    hits = None if hits is None else hits.told(found["precision_at_k"])
     return Top(rows, ranked.rows, FrozenMapping(found), hits, labelled, known)
 
 

@@ -17,6 +17,7 @@ from pulens.inputs import Reading
 from pulens.keywords import hands_on
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
+from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO
 
 
@@ -32,9 +33,13 @@ def evaluate_within(
 ) -> Evaluation:
     """What :func:`pulens.evaluate` gives with ``labelled_within``."""
     found = gather_cells(source, scores, within, question, reading, split)
-    number, choice = best_threshold(found.weighted), "best f1 on these rows"
-    if threshold is not None:
-        number, choice = check_threshold(threshold), "given"
+    choice = "best f1 on these rows" if threshold is None else "given"
+    if len(found.cells) == 1:
+        plain = without_cells(found, question)
+        number = best_threshold(plain) if threshold is None else check_threshold(threshold)
+        return Evaluation(plain, number, choice, question.resampling, multiple, beside=(one_cell(found),))
+    weighted = found.weighted  # refuses cells that hold no positives
+    number = best_threshold(weighted) if threshold is None else check_threshold(threshold)
     pooled = Evaluation(without_cells(found, question), number, choice, question.resampling, multiple)
     return Evaluation(found.evidence, number, choice, question.resampling, multiple, within=found, pooled=pooled)
 
@@ -54,6 +59,7 @@ def evaluate_reviewed(
     """What :func:`pulens.evaluate` gives with checked rows beside cells, clusters, or both."""
     grouped = GroupedReviews.read(source, scores, reading, asked, within, scenario=question.scenario)
     found = None if within is None else grouped.cell_evidence(question, split)
+    beside = () if found is None or len(found.cells) > 1 else (one_cell(found),)
     if found is None:
         question = grouped.question(question)
         evidence = within_what_is_possible(grouped.evidence(question))
@@ -67,6 +73,8 @@ def evaluate_reviewed(
     if found is None:
         return Evaluation(evidence, number, choice, question.resampling, multiple, *proved)
     whole = without_cells(found, replace(question, audit={}) if question.is_silent_on_prior else question)
+    if beside:
+        return Evaluation(whole, number, choice, question.resampling, multiple, *proved, beside=beside)
     pooled = Evaluation(whole, number, choice, question.resampling, multiple)
     return Evaluation(evidence, number, choice, question.resampling, multiple, *proved, within=found, pooled=pooled)
 
@@ -103,6 +111,12 @@ def estimate_prior_within(
         refuse_together("clusters-cell-priors")
     question = Question(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)
     return priors_within(gather_cells(labels, scores, labelled_within, question, Reading(**reading)))
+
+
+def one_cell(found: CellEvidence) -> Notice:
+    """One cell is no cells: labels that are random within it are random among all rows."""
+    said = f"Every row has the same value of {found.cells.words}, so the numbers are those without cells."
+    return Notice(Severity.NOTE, "one-cell", said)
 
 
 def without_cells(found: CellEvidence, question: Question) -> Evidence:

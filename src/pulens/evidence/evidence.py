@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -29,6 +29,8 @@ class Evidence:
     scenario: Scenario = Scenario.SINGLE_SET
     prior_held: Literal["unlabelled", "population", "frequency"] = "unlabelled"
     buckets: BucketTally | None = None  # the same rows by bucket of clusters, where some belong together
+    #: how positives are taken to have come by their labels
+    labelling: Literal["random", "practice"] = field(default="random", kw_only=True)
 
     @cached_property
     def assumptions(self) -> Assumptions:

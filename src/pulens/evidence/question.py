@@ -17,7 +17,7 @@ from pulens.evidence.evidence import Evidence
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import Reading, holds_buckets, read_buckets, read_tally
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
-from pulens.keywords import hands_on
+from pulens.keywords import check_kinds, hands_on
 from pulens.priors import ClassPrior
 from pulens.priors.clustered import allowing_for_clusters
 from pulens.priors.given import GivenPrior
@@ -50,7 +50,10 @@ class Question:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", check_scenario(self.scenario))
         object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
-        _ = self.resampling  # refuses what no interval can be made with
+        check_kinds(Question, {"combine": self.combine})
+        if self.resampling is not None:  # refuses what no interval can be made with
+            for name in _ASKED:
+                object.__setattr__(self, name, getattr(self.resampling, name))
 
     @classmethod
     def among(cls, arguments: Mapping[str, Any]) -> Question:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.doors.evaluate import Evaluation
+from pulens.learners.base.rescues import Rescue, said
 from pulens.notice import Notice
 from pulens.types import Floats
 
@@ -31,8 +32,8 @@ class JudgedModel:
     """A model trained on all rows, and the evaluation of scores by models that had not seen the row.
 
     ``model`` is a scikit-learn ``Pipeline`` of the table's columns and the learner; ``scores`` and ``fold`` hold a
-    number for each row of the table, in its order. ``evaluation`` speaks of models trained on all folds but one: the
-    model that is kept saw more rows, and is as good or a little better.
+    number for each row of the table, in its order. Values of ``evaluation`` are those of models trained on all folds
+    but one; its intervals are for the model that is kept, on new rows of the same population.
     """
 
     model: Pipeline
@@ -47,6 +48,12 @@ class JudgedModel:
     def columns(self) -> dict[str, str]:
         """What each column is that the model learned from."""
         found: dict[str, str] = self.model[0].kinds
+        return found
+
+    @property
+    def rescues(self) -> tuple[Rescue, ...]:
+        """What training the kept model did beside its method, where that is a network."""
+        found: tuple[Rescue, ...] = getattr(self.model[-1], "rescues_", ())
         return found
 
     def save(self, folder: str | PathLike[str]) -> Path:
@@ -68,6 +75,8 @@ class JudgedModel:
             "class_prior": None if prior is None else float(prior),
             "folds": int(self.fold.max()) + 1,
             "columns": self.columns,
+            "interval_factor": None if self.evaluation.resampling is None else self.evaluation.resampling.factor,
+            "rescues": [str(one) for one in self.rescues],
             "left_out": self.left_out,
         }
 
@@ -90,7 +99,9 @@ class JudgedModel:
         return (
             f"{type(self.model[-1]).__name__} learned from {labelled:,} labelled and {self.labels.size - labelled:,} "
             f"unlabelled rows with {len(self.columns)} columns ({kinds}{out}), judged on scores of rows that it had "
-            f"not seen ({int(self.fold.max()) + 1} folds)."
+            f"not seen ({int(self.fold.max()) + 1} folds)"
+            + ("; intervals are for this model on new rows" if self.evaluation.resampling is not None else "")
+            + f". {said(self.rescues)}".rstrip()
         )
 
     def _repr_html_(self) -> str:

@@ -15,6 +15,7 @@ from sklearn.base import clone
 from pulens.doors.evaluate import evaluate
 from pulens.errors import AssumptionError, InputError, listed
 from pulens.evidence import Question
+from pulens.fitting import training_noise
 from pulens.fitting.answer import JudgedModel
 from pulens.fitting.folds import Progress, deal_folds, fit_one, unseen_scores
 from pulens.fitting.leaks import leak_notices
@@ -26,6 +27,7 @@ from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table, read_table
 from pulens.inputs.typed_columns import CATEGORY, TypedTable, Typing, raw_columns, typed_table
 from pulens.learners.base.labels import refuse_known_negatives
+from pulens.learners.base.rescues import Rescue
 from pulens.metrics.parts.measure import check_threshold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.scenario import DEFAULT_SCENARIO
@@ -82,7 +84,8 @@ def fit(
         Into how many parts rows are dealt: each is scored by a model of the others.
 
     Every row's score is by a model that was fitted to the other folds, its columns too; the model that is kept is
-    fitted to all rows with the same settings.
+    fitted to all rows with the same settings. Intervals are for that model on new rows: wider than those of
+    :func:`pulens.evaluate`, which takes scores for given (:mod:`pulens.fitting.training_noise`).
 
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(300) < 0.4
@@ -117,12 +120,16 @@ def fit(
     used = rows.features.chosen([name for name in rows.features.names if name not in left_out])
     fold = deal_folds(labelled, int(folds), seed, groups)
     progress = Progress(int(folds) + 2, tell or (lambda _: None))
-    scores = unseen_scores(model, used, labelled, fold, groups, progress)
+    scores, rescues = unseen_scores(model, used, labelled, fold, groups, progress)
     progress.step("Training on all rows")
     fitted = fit_one(model, used, labelled, groups)
+    notices += _of_rescues(rescues, getattr(fitted[-1], "rescues_", ()))
     progress.step("Judging")
     together: dict[str, Any] = {} if groups is None else {"cluster": groups}
     evaluation = evaluate(rows.labels.astype(int), scores, threshold=threshold, **asked, **together)
+    if evaluation.resampling is not None:
+        evaluation = replace(evaluation, resampling=replace(evaluation.resampling, factor=training_noise.FACTOR))
+        notices.append(training_noise.NOTICE)
     evaluation = replace(evaluation, beside=worst_first(notices))
     return JudgedModel(fitted, evaluation, scores, fold, rows.labels, worst_first(notices), left_out)
 
@@ -242,6 +249,20 @@ def column_notices(left_out: Mapping[str, str]) -> Iterator[Notice]:
     """A note for each column that nothing was learned from."""
     for name, why in left_out.items():
         yield Notice(Severity.NOTE, "left-out-column", f"Column {name!r} {why}. Nothing was learned from it.")
+
+
+def _of_rescues(of_folds: Sequence[tuple[Rescue, ...]], kept: tuple[Rescue, ...]) -> Iterator[Notice]:
+    """Models of folds that were trained in another way than the kept one: the numbers are theirs."""
+    own = {one.kind for one in kept}
+    others = [kinds for rescues in of_folds if (kinds := {one.kind for one in rescues}) != own]
+    if others:
+        ways = ", ".join(sorted({kind.replace("_", " ") for kinds in others for kind in kinds ^ own}))
+        yield Notice(
+            Severity.WARNING,
+            "folds-trained-otherwise",
+            f"{len(others)} of {len(of_folds)} models of folds, which the numbers are made of, were trained in another "
+            f"way than the kept one ({ways}). Say rescue='none' to train all alike (--set rescue=none).",
+        )
 
 
 def _of_ids(rows: LearningRows, id: str | None, cluster: str | None) -> Iterator[Notice]:

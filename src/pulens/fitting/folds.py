@@ -16,6 +16,7 @@ from pulens.errors import AssumptionError, InputError
 from pulens.fitting.priors import of_these_rows
 from pulens.inputs.typed_columns import TypedTable
 from pulens.learners.base.prior import check_estimator_name, estimated_class_prior
+from pulens.learners.base.rescues import Rescue
 from pulens.types import Booleans, Floats
 
 
@@ -90,9 +91,9 @@ def deal_folds(labelled: Booleans, folds: int, seed: int, groups: NDArray[np.int
 
 def unseen_scores(
     model: Any, table: TypedTable, labelled: Booleans, fold: NDArray[np.int64], groups: Any, progress: Progress
-) -> Floats:
-    """The score of each row by a model that was fitted to the other folds."""
-    found = np.full(labelled.size, np.nan)
+) -> tuple[Floats, tuple[tuple[Rescue, ...], ...]]:
+    """The score of each row by a model that was fitted to the other folds, and what these models were rescued by."""
+    found, rescues = np.full(labelled.size, np.nan), []
     folds = int(fold.max()) + 1
     for number in range(folds):
         progress.step(f"Training without fold {number + 1}")
@@ -102,12 +103,13 @@ def unseen_scores(
         except (InputError, AssumptionError) as error:
             raise type(error)(f"without fold {number + 1} of {folds}: {error}") from error
         found[outside] = fitted.predict_proba(table.take(outside))[:, 1]
+        rescues.append(getattr(fitted[-1], "rescues_", ()))
     if not np.isfinite(found).all():
         raise InputError(
             f"the learner gave no number for {int((~np.isfinite(found)).sum()):,} of {found.size:,} rows: its training "
             "failed. Take another method, or look for columns of very large numbers."
         )
-    return found
+    return found, tuple(rescues)
 
 
 def fit_one(model: Any, table: TypedTable, labelled: Booleans, groups: Any) -> Any:

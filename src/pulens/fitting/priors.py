@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from pulens.counts.tally import Totals
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, shown
 from pulens.learners.base.prior import check_known_prior
 from pulens.notice import Notice, Severity
 from pulens.priors.audit import check_audit
 from pulens.priors.class_prior import population_prior
+from pulens.scalars import real
 from pulens.scenario import check_scenario
 
 NARROW = 1e-9
@@ -36,14 +37,10 @@ def training_prior(
         return population_prior(share, totals, kind), ()
     value = getattr(given, "value", given)
     if isinstance(value, tuple | list):
-        if (
-            len(value) != 2
-            or not all(isinstance(end, int | float) for end in value)
-            or not 0 < value[0] <= value[1] < 1
-        ):
+        if len(value) != 2 or not 0 < real(value[0]) <= real(value[1]) < 1:
             raise AssumptionError(
-                f"class_prior as a range must be (low, high) with 0 < low <= high < 1, got {given!r}: 0.1:0.2 on the "
-                "command line."
+                f"class_prior as a range must be (low, high) with 0 < low <= high < 1, got {shown(given)}: 0.1:0.2 on "
+                "the command line."
             )
         if takes_range(learner_class):
             return (float(value[0]), float(value[1])), ()

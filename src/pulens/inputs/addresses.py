@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote
 
 from pulens.errors import InputError, shown
 
@@ -20,11 +21,16 @@ def check_name(name: str) -> None:
     pulens.errors.InputError: 'aaaa...aaa': a name of 5,000 characters, which no file can have.
     """
     if "\0" in name:
-        raise InputError(f"{shown(name)}: a name with a zero character in it, which no file can have.")
+        raise InputError(f"{shown(shown_address(name))}: a name with a zero character in it, which no file can have.")
+    if not is_address(name) and _NEARLY_AN_ADDRESS.match(name) and not os.path.lexists(name):
+        raise InputError(
+            f"{shown_address(name)}: no file has this name. If it is a database, its address has two slashes after the "
+            "colon: postgresql://user@host/database."
+        )
     parts = [name] if is_address(name) else name.split("/")
-    longest = max(len(os.fsencode(part)) for part in parts)
-    if len(os.fsencode(name)) >= LONGEST_PATH or (longest > LONGEST_NAME and not is_address(name)):
-        raise InputError(f"{shown(name)}: a name of {len(name):,} characters, which no file can have.")
+    longest = max(len(part.encode("utf-8", "replace")) for part in parts)
+    if len(name.encode("utf-8", "replace")) >= LONGEST_PATH or (longest > LONGEST_NAME and not is_address(name)):
+        raise InputError(f"{shown(shown_address(name))}: a name of {len(name):,} characters, which no file can have.")
 
 
 def is_address(source: object) -> bool:
@@ -39,19 +45,56 @@ def is_address(source: object) -> bool:
 def shown_address(source: str) -> str:
     """Scheme, host and database name: nothing else of an address may be shown or stored.
 
-    Users, passwords and options (``?password=...``) are left out; what is no address is shown as it is.
+    Users, passwords and options (``?password=...``) are left out, and all but the scheme where an @ that was not
+    encoded leaves open what is a password; what is no address is shown as it is.
 
     >>> shown_address("postgresql://reader:secret@host:5432/scores?password=secret&sslmode=require")
     'postgresql://host/scores'
     >>> shown_address("sqlite:///scores.sqlite?mode=ro"), shown_address("scores.csv")
     ('sqlite:///scores.sqlite', 'scores.csv')
+    >>> shown_address("postgresql://me:p@secret@host/scores"), shown_address("postgresql:/me:secret@host/scores")
+    ('postgresql://host/scores', 'postgresql://...')
     """
     if not is_address(source):
-        return source
+        mistyped = _NEARLY_AN_ADDRESS.match(source)
+        return source if mistyped is None else f"{mistyped['scheme']}://..."
     scheme, _, rest = source.partition("://")
-    place = rest.partition("?")[0].partition("#")[0]
-    host, slash, database = place.rpartition("@")[2].partition("/")
+    place = _without_user(rest)
+    if "@" in place and not rest.startswith("/"):
+        before, _, place = place.rpartition("@")
+        place = "..." if set("/?#") & set(before) else place
+    host, slash, database = place.partition("?")[0].partition("#")[0].partition("/")
     return f"{scheme}://{host.partition(':')[0]}{slash}{database}"
+
+
+# as SQLAlchemy reads them: a user without : and /, and a password that ends with the first @
+_USER = re.compile(r"(?P<user>[^:/]*)(?::(?P<password>[^@]*))?@")
+_NEARLY_AN_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+)(:/?[^/]|//[^/@]*:).*@", re.DOTALL)
+
+
+def _without_user(rest: str) -> str:
+    """What follows user and password in an address without its scheme; a path from the root has neither."""
+    found = None if rest.startswith("/") else _USER.match(rest)
+    return rest if found is None else rest[found.end() :]
+
+
+def check_encoded(source: str) -> None:
+    """Refuse an address whose user or password holds an @ that was not encoded: the host would begin in the password.
+
+    >>> check_encoded("postgresql://reader:p@secret@host/scores")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: postgresql://host/scores: its user or password holds an @ that is not encoded. Write it
+    as %40 (and / as %2F, ? as %3F, # as %23).
+    """
+    rest = source.partition("://")[2]
+    place, _, options = _without_user(rest).partition("?")
+    strange = "@" in options and not all("=" in option for option in options.split("&"))
+    if not rest.startswith("/") and ("@" in place or strange):
+        raise InputError(
+            f"{shown_address(source)}: its user or password holds an @ that is not encoded. Write it as %40 (and / as "
+            "%2F, ? as %3F, # as %23)."
+        )
 
 
 def without_secrets(words: str, source: str) -> str:
@@ -60,14 +103,14 @@ def without_secrets(words: str, source: str) -> str:
     >>> without_secrets("cannot reach host with key=abc", "postgresql://me@host/db?key=abc")
     'cannot reach host with key=***'
     """
-    try:
-        parts = urlsplit(source)
-        secrets = [parts.password, *(value for _, value in parse_qsl(parts.query))]
-    except ValueError:  # not an address that anybody could read
-        return words
-    for secret in secrets:
-        for form in {secret, unquote(secret or "")} - {None, ""}:
-            words = words.replace(str(form), "***")
+    rest = source.partition("://")[2]
+    place = _without_user(rest)
+    if "@" in place and not rest.startswith("/"):
+        return "what was said is not shown, since the address holds an @ that may belong to a password"
+    found = None if rest == place else _USER.match(rest)
+    secrets = [(found and found["password"]) or "", *(value for _, value in parse_qsl(place.partition("?")[2]))]
+    for form in {form for secret in secrets for form in (secret, unquote(secret), quote(secret)) if form}:
+        words = words.replace(form, "***")
     return words
 
 

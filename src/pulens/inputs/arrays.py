@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.containers import plain_array
 from pulens.counts.sample import PUSample
 from pulens.errors import InputError, cut, shown
 from pulens.inputs.columns import LabelCoding, array_row, check_scores, check_weights, one_per_row
@@ -47,15 +48,29 @@ def _length(values: Any) -> int:
 
 
 def plain_values(values: Any) -> Any:
-    """A numpy array or a list; series of frame libraries hand over their nulls as None."""
-    if isinstance(values, np.ndarray | list | tuple):
-        return list(values) if isinstance(values, tuple) else values
+    """A numpy array or a list; what is masked, and the nulls of frame libraries, become None.
+
+    >>> plain_values(np.ma.array([3.0, 999.0], mask=[False, True]))
+    array([3.0, None], dtype=object)
+    """
+    if isinstance(values, list | tuple):
+        return list(values)
+    if isinstance(values, np.ndarray):
+        return plain_array(values)
     import narwhals as nw
 
     series = nw.from_native(values, series_only=True, pass_through=True)
     if isinstance(series, nw.Series):
         return series_values(series)
-    return np.asarray(values)
+    return plain_array(values)
+
+
+def listed_values(values: Any) -> list[Any]:
+    """The same as Python values."""
+    plain = plain_values(values)
+    if isinstance(plain, np.ndarray) and plain.ndim == 0:
+        raise InputError(f"expected one value per row, got {shown(values)}.")
+    return list(plain.tolist() if isinstance(plain, np.ndarray) else plain)
 
 
 def series_values(series: Any) -> Any:

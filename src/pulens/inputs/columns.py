@@ -15,6 +15,8 @@ from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.counts.tally import MOST_ROWS
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.inputs.tables.dialect import way_out_of
+from pulens.keywords import names_of
+from pulens.scalars import is_missing, plain_scalar
 
 LARGEST_WEIGHT = 1e12
 SMALLEST_WEIGHT = 1e-9
@@ -51,11 +53,12 @@ class Columns:
 
 
 def _as_tuple(values: Any) -> tuple[Any, ...]:
+    values = plain_scalar(values)
     if values is None:
         return ()
     if isinstance(values, str | bytes) or not isinstance(values, Collection):
         return (values,)
-    return tuple(values)
+    return tuple(plain_scalar(value) for value in values)
 
 
 DECLARE_NEGATIVES = (
@@ -90,6 +93,8 @@ class LabelCoding:
         self._codes: dict[Any, int] = {}
         for code, values in given.items():
             for value in values:
+                if not _is_hashable(value):
+                    raise InputError(f"a label value must be text or a number, got {shown(value)}.")
                 if self._codes.setdefault(_key(value), code) != code:
                     raise InputError(f"the label value {shown(value)} was declared to mean two different things.")
         if given[LABELLED]:
@@ -141,7 +146,7 @@ class LabelCoding:
                 return array.astype(np.int8)
         if array.dtype.kind not in "OUS":
             return self._encode_numbers(array, row_name, first_row)
-        return self._encode_objects(values if isinstance(values, list) else array.tolist(), row_name, first_row)
+        return self._encode_objects(array.tolist(), row_name, first_row)
 
     def _encode_numbers(self, array: NDArray[Any], row_name: RowName, first_row: int) -> NDArray[np.int8]:
         distinct, place = np.unique(array, return_inverse=True)
@@ -218,24 +223,22 @@ def one_per_row(values: Any) -> NDArray[Any]:
     >>> one_per_row(["a", 2]), one_per_row([1, 2])
     (array(['a', 2], dtype=object), array([1, 2]))
     """
-    if isinstance(values, list) and set(map(type, values)) & {str, bytes, dict, type(None)}:
-        return np.fromiter(values, object, len(values))
+    if isinstance(values, list):
+        kinds = set(map(type, values))
+        if any(hasattr(kind, "shape") for kind in kinds):  # arrays and tensors that hold one value each
+            values = [plain_scalar(value) for value in values]
+            kinds = set(map(type, values))
+        if kinds & {str, bytes, dict, type(None)}:
+            return np.fromiter(values, object, len(values))
     try:
         return np.asarray(values)
-    except ValueError:  # lists of several lengths
+    except (ValueError, TypeError, RuntimeError):  # lists of several lengths, tensors of several numbers
         return np.fromiter(values, object, len(values))
 
 
 def is_null(value: Any) -> bool:
     """None, an empty text, nan and the nulls of frame libraries."""
-    if value is None:
-        return True
-    try:
-        return bool(value == "" or value != value)  # nan is the one value that differs from itself
-    except TypeError:  # pandas.NA refuses to be a truth value
-        return True
-    except ValueError:  # an array in a cell: not a value, but not nothing either
-        return False
+    return (isinstance(value, str) and value == "") or is_missing(value)
 
 
 def _key(value: Any) -> Any:
@@ -365,7 +368,7 @@ def crossed(group_by: str | tuple[str, ...] | None) -> tuple[str, ...]:
     """
     if group_by is None:
         return ()
-    return (group_by,) if isinstance(group_by, str) else tuple(group_by)
+    return names_of("group_by", group_by)
 
 
 def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None = None) -> str:

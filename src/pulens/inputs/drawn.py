@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import is_channel
 from pulens.counts.sample import UNLABELLED
 from pulens.counts.tally import Totals
 from pulens.errors import InputError, listed, shown
@@ -29,7 +30,6 @@ from pulens.inputs.reading import Reading
 from pulens.inputs.tallies import _engine, is_elsewhere, is_tally_file
 from pulens.splitmix import GOLDEN, mix, mixed
 from pulens.types import Scores
-from pulens.whole_files import is_channel
 
 Words = NDArray[np.uint64]
 BLOCK = 1 << 16  # rows that are looked at together

@@ -24,6 +24,7 @@ from pulens.inputs.tables.chunks import read_chunks
 from pulens.inputs.tables.dialect import Said, dialect_of
 from pulens.inputs.tables.formats import format_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
+from pulens.inputs.tables.whole import plain
 from pulens.types import Scores
 
 HELD_ROWS = 4_000_000  # rows that are held before they are counted
@@ -215,18 +216,23 @@ def _checked_chunks(
             for number, chunk in enumerate(read_chunks(stream, kind, wanted, delimiter, roles), start=1):
                 place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
                 labels = coding.encode(chunk[0], **place, is_whole=False)
+                many = labels.size
                 kinds.update(np.unique(labels).tolist())
                 found = [
                     check_scores(dialect.numbers(values, called, **place), called, **place)
                     for called, values in zip(titles, chunk[1:], strict=False)
                 ]
-                if ids is not None:
-                    ids.add(chunk[len(scores) + len(apart)], **place)
-                weights = None
+                weights, given = None, None if ids is None else chunk[len(scores) + len(apart)]
                 if weight is not None:
                     called = f"weights (column {shown(weight)})"
                     weights = check_weights(dialect.numbers(chunk[1 + len(scores)], called, **place), called, **place)
-                first_row += labels.size
+                    counts = PUSample(labels, found[0], weights).counts
+                    if ids is not None and counts is not None:  # clusters without a row that counts are none
+                        given = [one for one, is_counted in zip(plain(given), counts, strict=True) if is_counted]
+                        labels, found, weights = labels[counts], [found[0][counts]], weights[counts]
+                if ids is not None:
+                    ids.add(given, **place)
+                first_row += many
                 if hold and number % 10 == 0:
                     what = f"holding {first_row:,} rows and more"
                     check_room(ROW_BYTES * first_row, what, "Take a sample, or count them first with pulens tally.")

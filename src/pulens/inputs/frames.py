@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pulens.counts.sample import PUSample
-from pulens.errors import InputError, MissingDependencyError, listed
+from pulens.errors import InputError, MissingDependencyError, listed, shown
 from pulens.inputs.arrays import sample_from_arrays, series_values
 from pulens.inputs.columns import Columns, LabelCoding, find_columns
 from pulens.inputs.tables.dialect import PLAIN, Dialect
@@ -62,8 +62,8 @@ def frame_of(columns: dict[str, list[Any]], library: str | None = None) -> Any:
 
     import narwhals as nw
 
-    if library is not None and library not in LIBRARIES:
-        raise InputError(f"tables are made by {listed(LIBRARIES)}, got {library!r}.")
+    if library is not None and (not isinstance(library, str) or library not in LIBRARIES):
+        raise InputError(f"tables are made by {listed(LIBRARIES)}, got {shown(library)}.")
     there = [name for name in LIBRARIES if importlib.util.find_spec(name) is not None]
     wanted = library or next(iter(there), None)
     if wanted is None or wanted not in there:

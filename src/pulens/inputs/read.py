@@ -6,14 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from pulens.counts.sample import LABELLED, PUSample
-from pulens.errors import InputError
+from pulens.errors import InputError, shown
 from pulens.inputs.arrays import sample_from_arrays
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.files import sample_from_file
 from pulens.inputs.frames import is_frame, sample_from_frame
 from pulens.inputs.tables.dialect import in_memory, written_as
+from pulens.keywords import typed
 
 
+@typed
 def read_sample(
     source: Any,
     scores: Any = None,
@@ -86,8 +88,8 @@ def check_weights_given(scores: Any, weights: Any, weight: str | None) -> None:
         )
     if scores is not None and weight is not None:
         raise InputError(
-            f"weight={weight!r} names a column of a table, file or database. Labels and scores given as arrays take "
-            "weights=, one number per row."
+            f"weight={shown(weight)} names a column of a table, file or database. Labels and scores given as arrays "
+            "take weights=, one number per row."
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.tables.dialect import Said, written_as
+from pulens.keywords import check_kinds
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,6 +36,9 @@ class Reading:
     tolerance: float | None = None
     cluster: Any = None  # a column's name, or one id per row beside arrays
 
+    def __post_init__(self) -> None:
+        check_kinds(Reading, {name: getattr(self, name) for name in _TEXTS})
+
     @property
     def columns(self) -> Columns:
         return Columns(self.score, self.label, self.weight)
@@ -60,6 +64,7 @@ class Reading:
         return {name: value for name, (value, usual) in found.items() if not (value is usual or _equal(value, usual))}
 
 
+_TEXTS = ("score", "label", "weight", "format", "delimiter", "decimal", "thousands", "encoding", "sheet", "where")
 _OF_ENGINES = ("table", "where", "tolerance", "cluster")
 
 

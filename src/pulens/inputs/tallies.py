@@ -37,7 +37,7 @@ from pulens.inputs.reading import Reading
 from pulens.inputs.tables.dialect import refuse_written
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
 from pulens.inputs.tables.streams import open_stream
-from pulens.keywords import hands_on, keywords_of
+from pulens.keywords import hands_on, keywords_of, names_of
 
 if TYPE_CHECKING:
     from pulens.inputs.engines.coded import CodedSegments
@@ -168,8 +168,10 @@ def read_windows(
         _refuse_beside_counts("a tally", asked.rows)
         raise InputError("counts do not say which rows are in which window: give the rows.")
     check_weights_given(None, asked.weights, asked.weight)
+    if not isinstance(periods, Sequence) or not all(isinstance(one, Period) for one in periods):
+        raise InputError(f"periods must be a list of pulens.inputs.Period, got {shown(periods)}.")
     cut = tuple(one for one in periods if one.by is not None)
-    keys = (*group_by, *(one.column if one.by is None else alias(cut.index(one)) for one in periods))
+    keys = (*crossed(group_by or None), *(one.column if one.by is None else alias(cut.index(one)) for one in periods))
     single: str | tuple[str, ...] = keys[0] if len(keys) == 1 else keys
     opened = _engine(source, asked, single, periods=cut)
     if opened is not None:
@@ -276,9 +278,10 @@ def read_joint(
     """
     asked = Reading(table=table, where=where, **reading)
     counted = _given_joint(source, asked)
-    names = list(counted.names if counted is not None and score is None else score or ())
+    given = () if score is None else names_of("score", score)
+    names = list(counted.names if counted is not None and score is None else given)
     if isinstance(score, str) or len(set(names)) < 2 or len(set(names)) < len(names):
-        raise InputError(f"a joint tally needs two or more different columns of scores, got {score!r}.")
+        raise InputError(f"a joint tally needs two or more different columns of scores, got {shown(score)}.")
     joint = _count_jointly(source, names, asked) if counted is None else counted.chosen(names)
     if not allow_one_kind:
         check_totals(joint.totals)
@@ -407,19 +410,14 @@ def read_bucket_tallies(
     texts, codes = cluster_codes(open_frame(source, asked.cluster)[asked.cluster], asked.cluster)
     found = {}
     for segment in tallies:
-        part = PUSample(
-            sample.labels[rows[segment]],
-            sample.scores[rows[segment]],
-            None if sample.weights is None else sample.weights[rows[segment]],
-        )
-        found[segment] = buckets_of_part(part, texts, codes[rows[segment]])
+        found[segment] = buckets_of_part(sample.of(rows[segment]), texts, codes[rows[segment]])
     return found
 
 
 def _refuse_another_role(reading: Reading) -> None:
     """Ids are compared as they are written, and 0.0 and -0.0 are one score: a column cannot be read as both."""
     for taken, what in ((reading.score, "scores"), (reading.label, "labels"), (reading.weight, "weights")):
-        if taken is not None and taken == reading.cluster:
+        if taken is not None and isinstance(reading.cluster, str) and taken == reading.cluster:
             raise InputError(
                 f"cluster={shown(taken)} is the column of {what}: rows do not belong together because these are equal. "
                 "Name the column that says whose rows they are, such as a patient or a customer."
@@ -709,7 +707,8 @@ def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: Reading)
         read_sample(source, **reading.rows)  # says what is wrong with a file that no engine could open
     if not is_frame(source):
         raise InputError(
-            f"group_by={group_by!r} needs a table, a file or a database, got an object of type {type(source).__name__}."
+            f"group_by={shown(group_by)} needs a table, a file or a database, got an object of type "
+            f"{type(source).__name__}."
         )
     segments = segments_of(source, crossed(group_by))
     sample = read_sample(source, **reading.rows, allow_one_kind=True)
@@ -722,8 +721,9 @@ def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: Reading)
         )
     found, rows = {}, rows_of_segments(segments)
     for segment in in_order(rows):
-        mine = rows[segment]
-        found[segment] = Tally.from_sample(PUSample(sample.labels[mine], sample.scores[mine], sample.weights[mine]))
+        tally = Tally.from_sample(sample.of(rows[segment]))
+        if len(tally):  # rows of weight 0 alone are no segment
+            found[segment] = tally
     return found
 
 

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
+from pulens.atomic_write import whole_file
 from pulens.counts.buckets import DIGEST_DIGITS, HASHED_DIGITS, MOST_BUCKETS, BucketTally
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.counts.joint import JointTally
@@ -28,7 +29,6 @@ from pulens.counts.tally import Tally, check_total
 from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.memory import check_room
 from pulens.inputs.tables.arrow import pyarrow_for
-from pulens.whole_files import whole_file
 
 FORMAT, JOINT_FORMAT, BUCKET_FORMAT = 1, 2, 3  # older versions know the first ones alone, and say so
 MOST_SCORES = 1000  # of a joint tally

@@ -9,15 +9,13 @@ import numpy as np
 from pulens.intervals.construction import Ends
 from pulens.intervals.kernels.quantiles import (
     effective_degrees_of_freedom,
-    percentiles,
+    studentised_mixture_ends,
     studentised_quantile,
-    weighted_percentiles,
 )
 from pulens.intervals.of_metric import MetricConstruction
-from pulens.intervals.prior_doubt import GRID
 from pulens.types import Floats
 
-QUICK_POINTS, QUICK_REACH = 33, 4.0  # normal quantiles that stand for a distribution where an interval is one of many
+POINTS, REACH = 33, 4.0  # normal quantiles that stand for the class prior's distribution
 
 
 @dataclass(frozen=True)
@@ -29,29 +27,17 @@ class AreaUnderROC(MetricConstruction):
     def ends(self, prior: float | None, tail: float) -> Ends:
         totals = tuple(self.shop.evidence.tally.totals)
         if prior is None:
-            return self._quick(totals, tail) if self.shop.draws.among_many else self._mixed(totals, tail)
+            return self._mixed(totals, tail)
         value, error, skew, freedom = self._parts(self.shop.draws.priors(prior, np.zeros(1), totals))
         bend = [studentised_quantile(level, skew, freedom)[0] for level in (1 - tail, tail)]
         return float(value[0] - error[0] * bend[0]), float(value[0] - error[0] * bend[1])
 
     def _mixed(self, totals: tuple[float, ...], tail: float) -> Ends:
-        """Over the class prior's own distribution: an even grid of its quantiles by as many of the area's."""
-        from scipy.special import ndtri
-
-        levels = (np.arange(GRID) + 0.5) / GRID
-        value, error, skew, freedom = self._parts(self.shop.draws.priors(None, ndtri(levels), totals))
-        mixed = value - error * studentised_quantile(levels[:, None], skew, freedom)
-        return percentiles(mixed.ravel(), tail, tail)
-
-    def _quick(self, totals: tuple[float, ...], tail: float) -> Ends:
-        """The same mixture over the class prior from a fortieth of the points, dense in the tails and weighted."""
-        from scipy.special import ndtr
-
-        normal = np.linspace(-QUICK_REACH, QUICK_REACH, QUICK_POINTS)
-        weights = np.exp(-(normal**2) / 2)
-        value, error, skew, freedom = self._parts(self.shop.draws.priors(None, normal, totals))
-        mixed = value - error * studentised_quantile(ndtr(normal)[:, None], skew, freedom)
-        return weighted_percentiles(mixed.ravel(), np.outer(weights, weights).ravel(), tail)
+        """Over the class prior's own distribution: a mixture of what each of its quantiles gives."""
+        normal = np.linspace(-REACH, REACH, POINTS)
+        parts = self._parts(self.shop.draws.priors(None, normal, totals))
+        low, high = studentised_mixture_ends(parts, np.exp(-(normal**2) / 2), tail)
+        return float(low), float(high)
 
     def _parts(self, priors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Value, standard error, skewness and degrees of freedom of the area at each class prior."""

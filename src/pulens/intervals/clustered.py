@@ -41,7 +41,7 @@ from pulens.intervals.prior_draws import PriorDraws
 from pulens.intervals.threshold import ChosenThreshold
 from pulens.intervals.workshop import Workshop
 from pulens.recovery.assumptions import Assumptions
-from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.recovery.contingency import missing_of
 from pulens.types import Floats
 
 METHOD = "delete-a-bucket jackknife, Student"
@@ -182,17 +182,14 @@ class DeleteABucket(MetricConstruction):
         return self._jackknife.ends(prior, tail)
 
     def _widest(self, prior: float) -> Floats:
-        """The metric without each bucket; moved to the edge where a rate is cut there, if that shows more spread."""
-        found = [self.replicates(prior)]
-        if self.target.metric.reads == "threshold" and (missing := self._missing(prior)) is not None:
-            found.append(self.replicates(prior, missing))
-        return max(found, key=lambda values: float(np.nan_to_num(jackknife_error(values))))
+        """The metric without each bucket; of the tables that an interval reads, those that show most spread."""
+        return max(self._readings(prior), key=lambda values: float(np.nan_to_num(jackknife_error(values))))
 
-    def replicates(self, prior: float, missing: tuple[float, float] = (0.0, 0.0)) -> Floats:
-        """The metric without each bucket, not clipped: what is cut off shows no spread.
+    def replicates(self, prior: float) -> Floats:
+        """The metric without each bucket, not clipped: what is cut off shows no spread."""
+        return self._readings(prior)[0]
 
-        ``missing`` is added to the recovered rates at a threshold.
-        """
+    def _readings(self, prior: float) -> list[Floats]:
         metric, shop, parameters = self.target.metric, self.shop, self.target.parameters
         evidence, threshold = shop.evidence, float(self.target.threshold or 0.0)
         left = shop.left_out if metric.reads == "ranking" else shop.left_out_at(threshold)
@@ -200,9 +197,8 @@ class DeleteABucket(MetricConstruction):
         if metric.reads == "threshold":
             rates = [rate[:, 0] for rate in left.rates()]
             table = shop.draws.recoveries(left.kinds, priors).tables(*rates)
-            hits, alarms = table.true_positive_rate + missing[0], table.false_positive_rate + missing[1]
-            moved = Contingency(table.thresholds, hits, alarms, table.positive, table.negative)
-            return np.asarray(metric.compute(moved, **parameters), float)
+            tables = table.plausible(self._missing(prior))
+            return [np.asarray(metric.compute(each, **parameters), float) for each in tables]
         lowest = float(evidence.tally.thresholds[-1])
         thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
         if metric.reads == "ranking":
@@ -212,16 +208,15 @@ class DeleteABucket(MetricConstruction):
             assumptions = Assumptions(share, evidence.label_noise, evidence.recovery_scenario)
             at = (tally, threshold, assumptions) if metric.reads == "counts" else (tally, assumptions)
             found.append(metric.compute(*at, **parameters))
-        return np.array(found, float)
+        return [np.array(found, float)]
 
-    def _missing(self, prior: float) -> tuple[float, float] | None:
-        """What the recovered rates of all rows lack to be rates, if they are none."""
+    def _missing(self, prior: float) -> tuple[Any, Any]:
+        """What the recovered rates of all rows lack to be rates."""
         evidence, own = self.shop.evidence, self.shop.evidence.tally.totals
         above = evidence.tally.at(float(self.target.threshold or 0.0))
         here = [np.array([hits / total if total else 0.0]) for hits, total in zip(above, own, strict=True)]
-        recovered = self.shop.draws.recoveries(tuple(own), np.array([prior])).rates(*here)
-        hits, alarms = (float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in map(np.atleast_1d, recovered))
-        return None if max(abs(hits), abs(alarms)) <= ROUNDING else (hits, alarms)
+        hits, alarms = missing_of(*self.shop.draws.recoveries(tuple(own), np.array([prior])).rates(*here))
+        return hits, alarms
 
 
 @dataclass(frozen=True)

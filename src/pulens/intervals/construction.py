@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -53,7 +54,8 @@ class Held(Construction):
     """A construction whose ends hold the known value and are cut to what the number can be.
 
     ``cut`` is what clipping added to the value: an estimate beyond the edge of what is possible counts as one at the
-    edge, with its own spread. What lies within the edges then only grows.
+    edge, with its own spread. What lies within the edges then only grows. ``factor`` says how many times as far from
+    the value the rows put the ends as the construction says, where more is drawn than the rows.
     """
 
     within: Construction
@@ -63,6 +65,7 @@ class Held(Construction):
     cut: float = 0.0
     lowest: float = 0.0
     highest: float = 1.0
+    factor: float = 1.0
     _found: dict[tuple[float | None, float], Ends] = field(default_factory=dict)
 
     @property
@@ -75,10 +78,24 @@ class Held(Construction):
     def ends(self, prior: float | None, tail: float) -> Ends:
         place = prior, tail
         if place not in self._found:
-            low, high = self.within.ends(prior, tail)
-            low, high = holding(self.known, low + min(self.cut, 0.0), high + max(self.cut, 0.0))
+            low, high = holding(self.known, *(self._cut(prior, tail) if self.factor == 1 else self._wider(prior, tail)))
             self._found[place] = min(max(low, self.lowest), self.highest), min(max(high, self.lowest), self.highest)
         return self._found[place]
+
+    def _cut(self, prior: float | None, tail: float) -> Ends:
+        low, high = self.within.ends(prior, tail)
+        return low + min(self.cut, 0.0), high + max(self.cut, 0.0)
+
+    def _wider(self, prior: float | None, tail: float) -> Ends:
+        """What is drawn beside the rows adds to their variance; the doubt about the share stays what it is."""
+        share = self.own_prior if prior is None else prior
+        value = self.known if share == self.own_prior else self.value(share)
+        more = math.sqrt(self.factor**2 - 1)
+        ends, of_rows = self._cut(prior, tail), self._cut(share, tail)
+        below, above = (
+            math.hypot(end - value, more * (alone - value)) for end, alone in zip(ends, of_rows, strict=True)
+        )
+        return value - below, value + above
 
     def spread(self, shares: Sequence[float], confidence: float) -> float:
         low, high = self.ends(self.own_prior, self.own_tail)

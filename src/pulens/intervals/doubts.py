@@ -68,19 +68,21 @@ class Doubts(Workshop):
             cut,
             metric.lowest,
             metric.highest,
+            self.resampling.factor,
         )
         confidence = self.resampling.confidence
         low, high = construction.ends(own, tail)
         if math.isnan(low) or math.isnan(high):
             return None
-        sample = Interval(low, high, confidence, construction.method)
+        wider = "" if self.resampling.factor == 1 else f", errors of the rows times {self.resampling.factor:.3g}"
+        sample = Interval(low, high, confidence, f"{construction.method}{wider}")
         doubt = self.draws.doubt
         if not depends_on_class_prior(metric, self.evidence.label_noise):
             doubt = replace(doubt, matters=False)
         low, high, method = ends_in_doubt(construction, doubt, confidence, tail)
         if math.isnan(low) or math.isnan(high):
             return None
-        return Doubt(Interval(low, high, confidence, method), sample)
+        return Doubt(Interval(low, high, confidence, f"{method}{wider}"), sample)
 
     def design_effect(
         self, metric: Measured, threshold: float | None, value_at: Callable[[float], float], **parameters: Any

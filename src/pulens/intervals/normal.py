@@ -57,7 +57,7 @@ def normal_interval(
     doubt: PriorDoubt, at: Callable[[float], tuple[float, float]], confidence: float
 ) -> tuple[Interval, dict[str, Interval]]:
     """The interval, and its sources kept apart; ``at`` gives value and standard error at an unlabelled prior."""
-    check_confidence(confidence)
+    confidence = check_confidence(confidence)
     construction = Normal(at, doubt)
     own = doubt.evidence.class_prior.unlabelled
     value = construction.value(own)

@@ -126,13 +126,31 @@ class PriorDoubt:
         low, high = self.drawn(np.array([-reach, reach]))
         return float(low), float(high)
 
+    def lowest_first(self, spread: float = 0.0) -> list[float]:
+        """Even quantiles of the share; of a range its lower end, of which nothing else can be said to be likely.
+
+        ``spread`` is the standard error of a share that follows from the class prior of the population.
+        """
+        if self.treatment == "drawn":
+            return self._listed(self.drawn(_even_normals()))
+        share = self.evidence.class_prior.unlabelled if self.treatment == "exact" else self.over(1)[0]
+        return self._listed(share + spread * _even_normals()) if spread else [share]
+
+    def _listed(self, shares: Any) -> list[float]:
+        return [float(share) for share in self.possible(shares)]
+
     def nodes(self) -> tuple[Floats, Floats]:
         """Shares from end to end of the distribution, in rising order, and the even quantiles they stand for."""
-        from scipy.special import ndtri
-
-        draws = self.possible(self.drawn(ndtri((np.arange(GRID) + 0.5) / GRID)))
+        draws = self.possible(self.drawn(_even_normals()))
         nodes = np.unique(self.possible(self.drawn(NODES)))
         return nodes, np.clip(draws, nodes[0], nodes[-1])
+
+
+def _even_normals() -> Floats:
+    """Quantiles of the standard normal distribution at even levels."""
+    from scipy.special import ndtri
+
+    return np.asarray(ndtri((np.arange(GRID) + 0.5) / GRID))
 
 
 def half_of_the_error(confidence: float) -> float:

@@ -19,7 +19,6 @@ class PriorDraws:
     """Shares of positives among the unlabelled rows for redraws of one evidence, and the recoveries with them."""
 
     evidence: Evidence
-    among_many: bool = False
 
     @cached_property
     def doubt(self) -> PriorDoubt:

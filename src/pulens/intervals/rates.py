@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, jeffreys_quantiles, seeded_levels
+from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, seeded_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_draws import PriorDraws
-from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.recovery.contingency import Contingency, missing_of
 from pulens.types import Floats
 
 
@@ -31,23 +31,19 @@ class PlausibleRates:
     def _tables(self) -> dict[tuple[float, float | None], Contingency]:
         return {}
 
-    def _at(self, threshold: float) -> tuple[Floats, tuple[Floats, ...], Any]:
+    def at(self, threshold: float) -> tuple[Floats, tuple[Floats, ...], Any]:
         """Plausible rates of the three kinds of row at a threshold, with a normal number and totals for each."""
         if threshold in self._known:
             return self._known[threshold]
         totals, size = self.draws.evidence.tally.totals, self.resampling.redraws
-        (*levels, _), state = seeded_levels(size, 4, self.resampling.seed)
+        _, state = seeded_levels(size, 4, self.resampling.seed)
         *ranks, normal = ranks_and_normal(size, self.resampling.seed)
 
-        def spread(hits: float, total: float, each: Floats, rank: NDArray[np.intp]) -> Floats:
-            if not total:
-                return np.zeros(size)
-            if self.resampling.among_many:
-                return even_jeffreys_quantiles(hits, total, size)[rank]
-            return jeffreys_quantiles(hits, total, each)
+        def spread(hits: float, total: float, rank: NDArray[np.intp]) -> Floats:
+            return even_jeffreys_quantiles(hits, total, size)[rank] if total else np.zeros(size)
 
         above = self.draws.evidence.tally.at(threshold)
-        rates = tuple(spread(*parts) for parts in zip(above, totals, levels, ranks, strict=True))
+        rates = tuple(spread(*parts) for parts in zip(above, totals, ranks, strict=True))
         drawn: Any = tuple(totals)
         if self.draws.random_totals:
             rng = np.random.Generator(np.random.PCG64())
@@ -58,22 +54,17 @@ class PlausibleRates:
         return normal, rates, drawn
 
     def tables(self, threshold: float, prior: float | None) -> list[Contingency]:
-        """Tables of all plausible rates, and the same moved to the edge where a recovered rate is cut there."""
+        """Tables of all plausible rates, as an interval reads them."""
         table = self._tables.get((threshold, prior))  # metrics at one threshold share it
         if table is None:
-            normal, rates, drawn = self._at(threshold)
+            normal, rates, drawn = self.at(threshold)
             priors = np.broadcast_to(self.draws.priors(prior, normal, drawn), normal.shape)
             table = self.draws.recoveries(drawn, priors).tables(*rates)
             self._tables[threshold, prior] = table
-        return [table, *self._counted_at_the_edge(table, threshold, prior)]
+        return table.plausible(self._missing(threshold, prior))
 
-    def _counted_at_the_edge(self, drawn: Contingency, threshold: float, prior: float | None) -> list[Contingency]:
-        """The draws moved to where a recovered rate outside [0, 1] is cut; none if both rates are rates.
-
-        A rate of -0.01 +- 0.003 would be cut to 0 in every draw, an interval of width zero. The truth is not below 0,
-        so the estimate counts as one at 0 with the same spread: [0, 0.006] holds whatever of the first interval lies
-        within [0, 1], and so misses no more often.
-        """
+    def _missing(self, threshold: float, prior: float | None) -> tuple[Any, Any]:
+        """What the recovered rates of all rows lack to be rates."""
         evidence = self.draws.evidence
         own = evidence.tally.totals
         share = evidence.class_prior.unlabelled if prior is None else prior
@@ -81,12 +72,8 @@ class PlausibleRates:
             np.array([hits / total if total else 0.0])
             for hits, total in zip(evidence.tally.at(threshold), own, strict=True)
         ]
-        recovered = self.draws.recoveries(tuple(own), np.array([share])).rates(*here)
-        missing = [float((np.clip(rate, 0.0, 1.0) - rate)[0]) for rate in map(np.atleast_1d, recovered)]
-        if max(map(abs, missing)) <= ROUNDING:
-            return []
-        hits, alarms = drawn.true_positive_rate + missing[0], drawn.false_positive_rate + missing[1]
-        return [Contingency(drawn.thresholds, hits, alarms, drawn.positive, drawn.negative)]
+        hits, alarms = missing_of(*self.draws.recoveries(tuple(own), np.array([share])).rates(*here))
+        return hits, alarms
 
 
 @lru_cache(maxsize=4)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
-from pulens.intervals.kernels.jackknife import LeftOut, effective_buckets, redraw_buckets
+from pulens.intervals.kernels.jackknife import LeftOut, freedom_of_totals, redraw_buckets
 from pulens.intervals.kernels.placements import PlacementMoments, placement_moments
 from pulens.intervals.kernels.redraws import Redrawn, compress, redraw_tally
 from pulens.intervals.kernels.resampling import Resampling
@@ -51,7 +51,7 @@ class Workshop:
 
     @cached_property
     def draws(self) -> PriorDraws:
-        return PriorDraws(self.evidence, self.resampling.among_many)
+        return PriorDraws(self.evidence)
 
     @cached_property
     def moments(self) -> PlacementMoments:
@@ -96,8 +96,7 @@ class Workshop:
     @property
     def freedom(self) -> float:
         """Degrees of freedom of a standard error: of the buckets that hold labelled rows, or others if that is less."""
-        labelled, unlabelled, negative = self.buckets.totals.T
-        return float(min(effective_buckets(labelled), effective_buckets(unlabelled + negative)) - 1)
+        return freedom_of_totals(self.buckets.totals)
 
     @property
     def average_precisions(self) -> dict[float | None, Floats]:

@@ -24,6 +24,7 @@ from pulens.errors import InputError, MissingDependencyError, listed, nearest
 if TYPE_CHECKING:
     from pulens.learners.advice.advising import advise as advise
     from pulens.learners.base.facts import Learner
+    from pulens.learners.base.rescues import Rescue as Rescue
     from pulens.learners.saving.loading import load as load
     from pulens.learners.stack.fitting import fit_many as fit_many
     from pulens.learners.tables.pipeline import save_pipeline as save_pipeline
@@ -34,6 +35,7 @@ _TOOLS = {
     "advise": "advice.advising",
     "fit_many": "stack.fitting",
     "load": "saving.loading",
+    "Rescue": "base.rescues",
     "TableColumns": "tables.table_columns",
     "save_pipeline": "tables.pipeline",
     "table_pipeline": "tables.pipeline",

@@ -108,7 +108,8 @@ class NNPU(RiskLearner):
     True
     """
 
-    loss: str = "sigmoid"  #: or "logistic"
+    #: "sigmoid" or "logistic"; None is "sigmoid", and leaves ``fit`` free to turn to "logistic" after a collapse
+    loss: str | None = setting(None, among=SMOOTH_LOSSES, own="sigmoid")
     beta: float = 0.0  #: how far below zero the negative part may fall
     gamma: float = 1.0  #: how large the step back is
     epochs: int = 40

@@ -17,7 +17,7 @@ import torch
 from pulens.errors import InputError, listed
 from pulens.learners.base.facts import DISAMBIGUATION, Learner
 from pulens.learners.base.settings import setting
-from pulens.learners.nnpu import RiskProgram
+from pulens.learners.nnpu import SMOOTH_LOSSES, RiskProgram
 from pulens.learners.stack.learner import PULearner
 from pulens.learners.stack.networks import StackedNetwork
 from pulens.learners.stack.program import Stage
@@ -168,7 +168,8 @@ class RobustPU(PULearner):
 
     selection: str = "proxy_auc"  #: among episodes; with few held-out positives steadier than the proxy accuracy
     pretraining_epochs: int = 40  #: the authors have 100 to 400
-    loss: str = "sigmoid"  #: of pre-training, the authors'; or "logistic", to which ``fit`` turns after a collapse
+    #: of pre-training; None is "sigmoid", the authors', and leaves ``fit`` free to turn to "logistic" after a collapse
+    loss: str | None = setting(None, among=SMOOTH_LOSSES, own="sigmoid")
     pretraining_learning_rate: float = setting(3e-4, above=0)
     pretraining_weight_decay: float = 1e-4
     pretraining_selection: str = "last"  #: or the criterion that picks the epoch to go on from

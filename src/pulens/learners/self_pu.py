@@ -76,7 +76,6 @@ class SelfProgram(Program):
         for name, choices in (
             ("calibration", CALIBRATIONS),
             ("trusted_target", TARGETS),
-            ("loss", SMOOTH_LOSSES),
         ):
             if self.value(name) not in choices:
                 raise InputError(f"{name} must be one of {listed(choices)}, got {self.value(name)!r}.")
@@ -295,7 +294,8 @@ class SelfPU(PULearner):
     consistency: float = 0.3  #: largest weight of agreeing with one's teacher
     consistency_start: int = 6
     consistency_ramp: int = 80
-    loss: str = "sigmoid"  #: of the risk, the authors'; or "logistic", to which ``fit`` turns after a collapse
+    #: of the risk; None is "sigmoid", the authors', and leaves ``fit`` free to turn to "logistic" after a collapse
+    loss: str | None = setting(None, among=SMOOTH_LOSSES, own="sigmoid")
     gate: float = 0.1  #: students learn from one another where they differ by less than this share of the risk
     beta: float = 0.0
     gamma: float = 1.0

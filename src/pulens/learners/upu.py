@@ -8,7 +8,7 @@ import torch
 
 from pulens.learners.base.facts import RISK, Learner
 from pulens.learners.base.settings import setting
-from pulens.learners.nnpu import RiskLearner, RiskProgram
+from pulens.learners.nnpu import SMOOTH_LOSSES, RiskLearner, RiskProgram
 from pulens.learners.stack.program import Stage
 from pulens.learners.stack.rows import Batch
 from pulens.risks.pu import unbiased
@@ -36,7 +36,8 @@ class UPU(RiskLearner):
     True
     """
 
-    loss: str = "sigmoid"  #: or "logistic"
+    #: "sigmoid" or "logistic"; None is "sigmoid", and leaves ``fit`` free to turn to "logistic" after a collapse
+    loss: str | None = setting(None, among=SMOOTH_LOSSES, own="sigmoid")
     epochs: int = 40
     batch_size: int = setting(256, least=1)
     learning_rate: float = setting(3e-4, above=0)

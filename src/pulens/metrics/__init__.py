@@ -107,6 +107,8 @@ def find(name: str) -> Metric:
 def unknown(name: object, known: Iterable[str]) -> UnknownNameError:
     """What to raise for a name that is not among those known: the metric that was meant, or where to look."""
     among = list(known)
+    if not isinstance(name, str):
+        return UnknownNameError(f"a metric is named by text, got {shown(name)}; pulens.metrics.names() lists all.")
     told = said_of(str(name)) or nearest(plain(str(name)), among).strip()
     if not told:
         first = in_reading_order(one for one in among if one in METRICS)[:6]

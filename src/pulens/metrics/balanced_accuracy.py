@@ -15,8 +15,7 @@ def balanced_accuracy(table: Contingency) -> Floats:
     >>> balanced_accuracy(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.75
     """
-    hits, alarms = (np.clip(rate, 0.0, 1.0) for rate in (table.true_positive_rate, table.false_positive_rate))
-    return np.asarray((1.0 + hits - alarms) / 2)
+    return np.asarray((1.0 + table.hit_rate - table.alarm_rate) / 2)
 
 
 METRIC = Metric(

@@ -16,7 +16,7 @@ def lift(table: Contingency) -> Floats:
     1.666667
     """
     # recall over the share flagged: the same number, and one that stays when positives become rare
-    return divide(np.clip(table.true_positive_rate, 0.0, 1.0) * table.total, table.predicted_positive)
+    return divide(table.hit_rate * table.total, table.predicted_positive)
 
 
 METRIC = Metric(

@@ -9,6 +9,7 @@ import numpy as np
 from pulens.errors import PulensError, shown
 from pulens.metrics.parts.metric import Metric
 from pulens.recovery.contingency import Contingency
+from pulens.scalars import real
 from pulens.types import Floats
 
 
@@ -21,12 +22,13 @@ def net_benefit(table: Contingency, *, cost_ratio: float = 0.5) -> Floats:
     >>> round(net_benefit(Contingency.from_cells(0.5, 30, 15, 10, 45), cost_ratio=0.2).item(), 6)
     0.2625
     """
-    if isinstance(cost_ratio, bool) or not isinstance(cost_ratio, int | float) or not 0 < cost_ratio < 1:
+    price = real(cost_ratio)
+    if not 0 < price < 1:
         raise PulensError(
             f"cost_ratio of net_benefit must lie strictly between 0 and 1, got {shown(cost_ratio)}. It is the price of "
             "a flag over the worth of a hit: 20 for a false alarm and 500 for a miss make 20/520."
         )
-    return np.asarray((table.true_positive - cost_ratio / (1 - cost_ratio) * table.false_positive) / table.total)
+    return np.asarray((table.true_positive - price / (1 - price) * table.false_positive) / table.total)
 
 
 METRIC = Metric(

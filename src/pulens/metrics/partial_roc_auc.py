@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pulens.counts.tally import Tally
 from pulens.curves import partial_area, roc_curve
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 from pulens.metrics.parts.metric import Metric
 from pulens.recovery import recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import roc_curve_error
+from pulens.scalars import real
 
 
 def partial_roc_auc(tally: Tally, assumptions: Assumptions, *, max_false_positive_rate: float = 0.1) -> float:
@@ -19,12 +20,13 @@ def partial_roc_auc(tally: Tally, assumptions: Assumptions, *, max_false_positiv
     >>> partial_roc_auc(tally, Assumptions(0.0))
     1.0
     """
-    if not 0 < max_false_positive_rate <= 1:
+    most = real(max_false_positive_rate)
+    if not 0 < most <= 1:
         raise PulensError(
             "max_false_positive_rate of partial_roc_auc must be above 0 and at most 1, "
-            f"got {max_false_positive_rate!r}."
+            f"got {shown(max_false_positive_rate)}."
         )
-    return partial_area(roc_curve(recover(tally, assumptions)), max_false_positive_rate)
+    return partial_area(roc_curve(recover(tally, assumptions)), most)
 
 
 def _binning_error(tally: Tally, assumptions: Assumptions, *, max_false_positive_rate: float = 0.1) -> float:

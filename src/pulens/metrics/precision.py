@@ -19,6 +19,7 @@ def precision(table: Contingency) -> Floats:
 METRIC = Metric(
     precision,
     "Of the rows flagged, how many are positive",
+    confirmed=True,
     undefined_because="nothing is predicted positive at this threshold",
     derivation="TP / (TP + FP) in the population; in case-control data α γ / u (equation 3).",
     shown=Shown(table=3, tiles=2, segments=2, comparison=5, gaps=2),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pulens.counts.tally import Tally
@@ -14,6 +15,9 @@ from pulens.recovery.assumptions import Assumptions
 def precision_at_k(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:
     r""":math:`P\gamma_k/k`: the positives of the list, times recall at k, over k.
 
+    Counts of other places are looked at, too: positives and negatives both rise with k
+    (:meth:`~pulens.metrics.parts.top_of_list.RankedList.positives_among`).
+
     >>> import numpy as np
     >>> from pulens.scenario import Scenario
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.85, .65, .45, .9, .7, .5, .3, .2]))
@@ -22,12 +26,14 @@ def precision_at_k(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> f
     """
     ranked = RankedList.of(tally, assumptions)
     rows = rows_of(k, ranked.rows, "precision_at_k")
-    return ranked.positives * ranked.of_positives(ranked.membership(rows)) / rows
+    return ranked.positives_among(rows) / rows
 
 
 def _binning_error(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:
     ranked = RankedList.of(tally, assumptions)
     rows = rows_of(k, ranked.rows, "precision_at_k")
+    if any(binned_share(tally, assumptions, place) for place in ranked.places_with(rows)[1:-1] if place != rows):
+        return math.nan  # counts at other places move this one, by how much is not known
     return binned_share(tally, assumptions, rows) * ranked.positives / rows
 
 
@@ -41,6 +47,6 @@ METRIC = Metric(
     construction=lambda **_: PrecisionAtPlace,
     order_is_fixed=True,
     title="Precision at k",
-    derivation="Recall at k times the positives of the list, divided by k.",
+    derivation="Recall at k times the positives of the list, divided by k; made to fit together over k.",
     shown=Shown(top=1),
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from pulens.metrics.parts.metric import Metric, Shown
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
@@ -15,7 +13,7 @@ def recall(table: Contingency) -> Floats:
     >>> recall(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.75
     """
-    return np.clip(table.true_positive_rate, 0.0, 1.0)
+    return table.hit_rate
 
 
 METRIC = Metric(

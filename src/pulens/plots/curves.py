@@ -40,7 +40,9 @@ def draw_evaluation(evaluation: Evaluation, axes: Any = None) -> Any:
     )
     for (ax, before, after), (name, short) in zip(pairs, areas, strict=True):
         draw_curve(before, ax, label=f"uncorrected, {short} {evaluation.uncorrected[name].value:.3f}", **UNCORRECTED)
-        draw_curve(after, ax, label=f"recovered, {short} {evaluation.estimates[name].value:.3f}")
+        found = evaluation.estimates[name]
+        known = f"{found.interval}" if found.withheld_because else f"{found.value:.3f}"
+        draw_curve(after, ax, label=f"recovered, {short} {known}")
         ax.grid(alpha=0.25)
     left.plot([0, 1], [0, 1], color="#c9c9c9", linewidth=1, zorder=0)
     right.axhline(evaluation.evidence.recovery.class_prior, color="#c9c9c9", linewidth=1, zorder=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from pulens.plots.backend import pyplot
@@ -16,7 +17,7 @@ def draw_segments(found: Evaluations, metric: str | None = None, ax: Any = None)
     """One metric of every segment with its interval, the lowest below; returns the axes."""
     name = metric or found.metrics[0]
     rows = sorted(
-        (segment for segment in found.segments.values() if not segment.estimates[name].undefined_because),
+        (segment for segment in found.segments.values() if not math.isnan(segment.estimates[name].value)),
         key=lambda segment: segment.estimates[name].value,
     )
     if len(rows) > MOST:

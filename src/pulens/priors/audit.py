@@ -16,10 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, xlog1py, xlogy
 
+from pulens.confidence import check_confidence
 from pulens.counts.tally import Totals
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, shown
 from pulens.estimate import Interval
 from pulens.intervals.kernels.exact import binomial_ends
+from pulens.keywords import typed
 from pulens.notice import Notice, Severity
 from pulens.priors._estimator import Trace
 from pulens.priors.class_prior import ClassPrior, population_prior
@@ -90,13 +92,13 @@ def check_audit(audit: object) -> Audit:
     """
     message = (
         f"audit must be two whole numbers, positives found and rows checked, such as (13, 200) or '13/200', "
-        f"with 0 <= positives <= checked and at least one row checked, got {audit!r}."
+        f"with 0 <= positives <= checked and at least one row checked, got {shown(audit)}."
     )
     parts: Any = audit.split("/") if isinstance(audit, str) else audit
     try:
         positives, checked = parts
         numbers = (float(positives), float(checked))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError, RuntimeError):
         raise AssumptionError(message) from None
     if (
         not all(math.isfinite(n) and n == int(n) for n in numbers)
@@ -121,7 +123,7 @@ def prior_from_audit(
     class prior 0.1095 [0.081, 0.151] (audit of 200 rows)
     """
     found, checked = check_audit(audit), check_scenario(scenario)
-    check_label_noise(label_noise)
+    label_noise = check_label_noise(label_noise)
     ceiling = (1 - label_noise) * (1 - 1e-6)
     exact = found.interval(confidence)
     among = replace(exact, low=min(exact.low, ceiling), high=min(exact.high, ceiling))
@@ -206,6 +208,8 @@ def combine(estimated: ClassPrior, audit: object, totals: Totals, scenario: Scen
         distribution=together,
         feasible=alone.feasible,
         unlabelled_feasible=alone.unlabelled_feasible,
+        feasible_uneven=None,
+        unlabelled_feasible_uneven=None,
         notices=tuple(n for n in estimated.notices if n.code != "prior-identified-from-above"),
         trace=Trace(
             together.values,
@@ -221,12 +225,14 @@ def decided_alone(reason: str) -> Notice:
     return Notice(Severity.NOTE, "audit-alone", f"{reason}: the audit decided the class prior alone.")
 
 
+@typed
 def rows_to_audit(share: float, width: float, *, confidence: float = 0.95) -> int:
     """How many random unlabelled rows to check for an exact interval no wider than wanted, if the share is as said.
 
     >>> rows_to_audit(0.2, width=0.1)
     265
     """
+    confidence = check_confidence(confidence)
     if not 0 <= share <= 1 or not 0 < width < 1:
         raise AssumptionError(
             f"share must be between 0 and 1 and width strictly between, got share={share!r} and width={width!r}."

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
+from pulens.keywords import check_kinds
 from pulens.notice import Notice
 from pulens.priors._estimator import Trace
 from pulens.priors.distribution import PriorDistribution
+from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import Scenario
 
 
@@ -25,6 +27,8 @@ def population_prior(unlabelled: float, totals: Totals, scenario: Scenario, labe
     """
     if scenario is Scenario.CASE_CONTROL:
         return unlabelled
+    check_kinds(population_prior, {"totals": totals})
+    label_noise = check_label_noise(label_noise)
     return ((1 - label_noise) * totals.labelled + unlabelled * totals.unlabelled) / totals.rows
 
 
@@ -36,6 +40,8 @@ def unlabelled_prior(population: float, totals: Totals, scenario: Scenario, labe
     """
     if scenario is Scenario.CASE_CONTROL:
         return population
+    check_kinds(unlabelled_prior, {"totals": totals})
+    label_noise = check_label_noise(label_noise)
     known = (1 - label_noise) * totals.labelled / totals.rows
     if totals.unlabelled == 0:
         return 0.0
@@ -76,7 +82,8 @@ class ClassPrior:
     ``value`` and ``interval`` speak of the population, ``unlabelled`` and ``unlabelled_interval`` of the
     unlabelled rows alone. An interval without a confidence is a range of possibilities. ``feasible`` holds every
     class prior that the data cannot exclude: an estimate is only as good as its assumption, the feasible range
-    needs none but that labelled rows are a random sample of positives.
+    needs none but that labelled rows are a random sample of positives. ``feasible_uneven`` does without that too, as
+    long as high scores were not labelled more than three times as often.
 
     >>> print(ClassPrior(0.28, 0.2, method="given"))
     class prior 0.28 (given)
@@ -95,11 +102,18 @@ class ClassPrior:
     distribution: PriorDistribution | None = field(default=None, repr=False, compare=False)  # of ``unlabelled``
     trace: Trace | None = field(default=None, repr=False, compare=False)
     implied: Implied | None = field(default=None, repr=False)
+    feasible_uneven: Interval | None = None
+    unlabelled_feasible_uneven: Interval | None = None
 
     @property
     def drawn_interval(self) -> Interval | None:
         """The doubt about ``unlabelled`` that redraws of the rows do not bring along by themselves."""
         return self.unlabelled_interval if self.implied is None else self.implied.interval
+
+    @property
+    def least_unlabelled(self) -> float:
+        """The smallest share of positives among the unlabelled rows still believed: the interval's lower end."""
+        return self.unlabelled if self.unlabelled_interval is None else self.unlabelled_interval.low
 
     @property
     def is_exact(self) -> bool:
@@ -127,6 +141,7 @@ class ClassPrior:
             "standard_error": self.standard_error,
             "feasible_low": None if self.feasible is None else self.feasible.low,
             "feasible_high": None if self.feasible is None else self.feasible.high,
+            "feasible_high_uneven": None if self.feasible_uneven is None else self.feasible_uneven.high,
             "assumption": self.assumption,
         }
 

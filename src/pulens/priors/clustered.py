@@ -20,7 +20,7 @@ from pulens.intervals.kernels.redraws import compress
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.distribution import PriorDistribution
-from pulens.priors.feasible import feasible_range
+from pulens.priors.feasible import feasible_ranges
 from pulens.recovery.point import pairwise_auc
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -114,7 +114,7 @@ def _feasible_with_fewer_rows(prior: ClassPrior, effect: float, world: _World) -
     if among is None or among.confidence is None or effect <= 1:
         return prior
     fewer = world.with_fewer_rows(effect)
-    wide = feasible_range(fewer, confidence=among.confidence, label_noise=world.label_noise)
+    wide, uneven = feasible_ranges(fewer, world.scenario, confidence=among.confidence, label_noise=world.label_noise)
     method = f"{among.method}, allowing for clusters"
     low, high = min(among.low, wide.low), max(among.high, wide.high)
     own = prior.unlabelled_interval
@@ -128,6 +128,8 @@ def _feasible_with_fewer_rows(prior: ClassPrior, effect: float, world: _World) -
         prior,
         feasible=Interval(world.of_all(low), world.of_all(high), among.confidence, method),
         unlabelled_feasible=Interval(low, high, among.confidence, method),
+        feasible_uneven=replace(uneven, low=world.of_all(uneven.low), high=world.of_all(uneven.high)),
+        unlabelled_feasible_uneven=uneven,
         **changed,
     )
 

@@ -11,7 +11,7 @@ from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.inputs import READING, holds_buckets, read_buckets, read_tally
-from pulens.keywords import check_keywords, keywords_of
+from pulens.keywords import check_keywords, keywords_of, typed
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._cells import cut
 from pulens.priors._estimator import Finding
@@ -19,7 +19,7 @@ from pulens.priors.audit import check_alone, decided_alone, prior_from_audit
 from pulens.priors.audit import combine as combine_with_audit
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.clustered import allowing_for_clusters, few_clusters_for_prior
-from pulens.priors.feasible import feasible_range
+from pulens.priors.feasible import UNEVEN, feasible_ranges
 from pulens.priors.from_scores import find
 from pulens.priors.known_negatives import notice_of_estimate
 from pulens.recovery.assumptions import check_label_noise
@@ -111,6 +111,7 @@ def estimate_from_buckets(counted: BucketTally, method: str | None = None, **opt
     return replace(wide, notices=worst_first((*wide.notices, *few_clusters_for_prior(wide, counted))))
 
 
+@typed
 def estimate_from_tally(
     tally: Tally,
     method: str | None = None,
@@ -128,16 +129,16 @@ def estimate_from_tally(
     facts = find(method)
     check_keywords("estimate_from_tally", parameters, keywords_of(estimate_from_tally) | set(facts.parameters))
     checked = check_scenario(scenario)
-    check_label_noise(label_noise)
-    check_confidence(confidence)
+    label_noise = check_label_noise(label_noise)
+    confidence = check_confidence(confidence)
     if audit is not None and not (combine and _enough(tally)):
         alone = prior_from_audit(audit, tally.totals, scenario=checked, label_noise=label_noise, confidence=confidence)
         return replace(alone, notices=(decided_alone("These rows are too few for an estimate"),)) if combine else alone
     check_enough(tally)
     finding = facts.compute(tally, label_noise=float(label_noise), confidence=confidence, **parameters)
-    feasible = feasible_range(tally, confidence=confidence, label_noise=label_noise)
+    feasible, uneven = feasible_ranges(tally, checked, confidence=confidence, label_noise=label_noise)
     negatives = notice_of_estimate(tally, reads_negatives=facts.reads_negatives, method=method)
-    notices = (*finding.notices, *negatives, *weaknesses(tally, finding.value, feasible))
+    notices = (*finding.notices, *negatives, *weaknesses(tally, finding.value, feasible, uneven))
     estimated = as_class_prior(
         finding,
         tally.totals,
@@ -146,6 +147,7 @@ def estimate_from_tally(
         method=str(method),
         confidence=confidence,
         feasible=feasible,
+        uneven=uneven,
         assumption=facts.assumption,
         notices=notices,
     )
@@ -161,6 +163,7 @@ def as_class_prior(
     method: str,
     confidence: float,
     feasible: Interval,
+    uneven: Interval,
     assumption: str,
     notices: tuple[Notice, ...] = (),
 ) -> ClassPrior:
@@ -197,6 +200,8 @@ def as_class_prior(
         finding.standard_error,
         finding.distribution,
         finding.trace,
+        feasible_uneven=moved(uneven),
+        unlabelled_feasible_uneven=uneven,
     )
 
 
@@ -221,7 +226,7 @@ def check_enough(tally: Tally) -> None:
         )
 
 
-def weaknesses(tally: Tally, value: float, feasible: Interval) -> tuple[Notice, ...]:
+def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval) -> tuple[Notice, ...]:
     """What to know about any estimate from these rows, whichever method made it."""
     found = []
     labelled = tally.totals.labelled
@@ -266,9 +271,10 @@ def weaknesses(tally: Tally, value: float, feasible: Interval) -> tuple[Notice, 
         Notice(
             Severity.NOTE,
             "prior-identified-from-above",
-            f"Positive and unlabelled rows bound the share of positives among the unlabelled only from above: any "
-            f"value from {feasible.low:.3f} to {feasible.high:.3f} is possible if the shape assumption of the "
-            "estimate is dropped.",
+            "Positive and unlabelled rows bound the share of positives among the unlabelled only from above. Without "
+            f"the shape assumption of the estimate any value up to {feasible.high:.3f} is possible if labels are a "
+            f"random sample of the positives, and up to {uneven.high:.3f} if high scores were labelled up to "
+            f"{UNEVEN:g} times as often.",
         )
     )
     return tuple(found)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TypeAlias
 
 from pulens.counts.tally import Totals
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, shown
 from pulens.estimate import Interval
 from pulens.priors.class_prior import ClassPrior, population_prior, unlabelled_prior
 from pulens.recovery.assumptions import Assumptions, check_label_noise
+from pulens.scalars import real
 from pulens.scenario import Scenario
 
 GivenPrior: TypeAlias = float | Sequence[float]
@@ -29,12 +29,12 @@ def given(
     >>> print(given(Totals(100, 900, 0), Scenario.SINGLE_SET, unlabelled_prior=(0.1, 0.3)))
     class prior 0.28 [0.190, 0.370] (given as a range)
     """
-    check_label_noise(label_noise)
+    label_noise = check_label_noise(label_noise)
     if (class_prior is None) == (unlabelled_prior is None):
         seen = (
             "neither"
             if class_prior is None
-            else f"class_prior={class_prior!r} and unlabelled_prior={unlabelled_prior!r}"
+            else f"class_prior={shown(class_prior)} and unlabelled_prior={shown(unlabelled_prior)}"
         )
         raise AssumptionError(
             f"give exactly one of class_prior (share of positives in the population) and unlabelled_prior "
@@ -73,17 +73,14 @@ def _ends(name: str, value: GivenPrior | None) -> tuple[float, ...]:
     meaning = "in the whole population" if name == "class_prior" else "among the unlabelled rows"
     help_text = (
         f"{name} must be a number of at least 0 and below 1, or a range (low, high) of two such numbers, "
-        f"got {value!r}. It is the share of positives {meaning}: write 30% as 0.3."
+        f"got {shown(value)}. It is the share of positives {meaning}: write 30% as 0.3."
     )
     if isinstance(value, str | bytes) or value is None:
         raise AssumptionError(help_text)
-    if hasattr(value, "tolist"):  # a numpy number or array
+    if hasattr(value, "tolist"):  # a number or an array of some library
         value = value.tolist()
-    try:
-        numbers = [float(value)] if not isinstance(value, Sequence) else [float(end) for end in value]
-    except (TypeError, ValueError, OverflowError):
-        raise AssumptionError(help_text) from None
+    numbers = [real(end) for end in value] if isinstance(value, Sequence) else [real(value)]
     ordered = len(numbers) in (1, 2) and numbers == sorted(numbers)
-    if isinstance(value, bool) or not ordered or not all(math.isfinite(n) and 0 <= n < 1 for n in numbers):
+    if not ordered or not all(0 <= n < 1 for n in numbers):
         raise AssumptionError(help_text)
     return tuple(numbers)

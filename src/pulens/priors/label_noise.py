@@ -13,7 +13,7 @@ from pulens.notice import Notice, Severity
 from pulens.priors._twice import exchanged
 from pulens.priors.class_prior import ClassPrior
 from pulens.priors.estimate import as_class_prior, check_enough, weaknesses
-from pulens.priors.feasible import feasible_range, highest_prior
+from pulens.priors.feasible import feasible_ranges, highest_prior
 from pulens.priors.with_noise import find
 from pulens.scenario import DEFAULT_SCENARIO, check_scenario
 
@@ -86,7 +86,7 @@ def estimate_prior_and_noise(
     tally = read_tally(labels, scores, **reading)
     facts = find(method)
     checked = check_scenario(scenario)
-    check_confidence(confidence)
+    confidence = check_confidence(confidence)
     check_enough(tally)
     found = facts.compute(tally, confidence=confidence)
     noise = found.label_noise
@@ -104,7 +104,7 @@ def estimate_prior_and_noise(
     interval = None
     if noise.low is not None and noise.high is not None:
         interval = Interval(noise.low, noise.high, confidence, "likelihood")
-    feasible = feasible_range(tally, confidence=confidence)
+    feasible, uneven = feasible_ranges(tally, checked, confidence=confidence)
     class_prior = as_class_prior(
         found.unlabelled_prior,
         tally.totals,
@@ -113,8 +113,9 @@ def estimate_prior_and_noise(
         method=f"{method}, with label noise",
         confidence=confidence,
         feasible=feasible,
+        uneven=uneven,
         assumption=facts.assumption,
-        notices=(*notices, *weaknesses(tally, found.unlabelled_prior.value, feasible)),
+        notices=(*notices, *weaknesses(tally, found.unlabelled_prior.value, feasible, uneven)),
     )
     answer = LabelNoise(
         noise.value,

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from numbers import Real
+import math
 from typing import Any
 
 import numpy as np
 
-from pulens.errors import AssumptionError, PulensError
+from pulens.errors import AssumptionError, PulensError, shown
 from pulens.recovery.assumptions import Assumptions
+from pulens.scalars import real
 
 
 def check_numbers(name: str, values: Any) -> Any:
     """One finite number or an array of them."""
     try:
         numbers = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise PulensError(f"{name} must be a number or an array of numbers, got {values!r}.") from None
+    except (TypeError, ValueError, OverflowError, RuntimeError):
+        raise PulensError(f"{name} must be a number or an array of numbers, got {shown(values)}.") from None
     if not np.isfinite(numbers).all():
         first = numbers[~np.isfinite(numbers)].flat[0] if numbers.ndim else numbers.item()
         raise PulensError(f"{name} must be finite, got {float(first)!r}. Leave out what was not observed.")
@@ -35,10 +36,11 @@ def check_shares(name: str, values: Any) -> Any:
 
 def check_unlabelled_prior(unlabelled_prior: Any, label_noise: Any) -> tuple[float, float]:
     """The share of positives among unlabelled and among labelled rows, the second above the first."""
-    if not isinstance(unlabelled_prior, Real) or isinstance(unlabelled_prior, bool):
+    share = real(unlabelled_prior)
+    if math.isnan(share):
         raise AssumptionError(
-            f"unlabelled_prior must be a number of at least 0 and below 1, got {unlabelled_prior!r}. "
+            f"unlabelled_prior must be a number of at least 0 and below 1, got {shown(unlabelled_prior)}. "
             "It is the share of positives among the unlabelled rows: write 30% as 0.3."
         )
-    given = Assumptions(float(unlabelled_prior), label_noise)  # refuses what no data could satisfy
+    given = Assumptions(share, label_noise)  # refuses what no data could satisfy
     return given.unlabelled_prior, given.labelled_purity

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Real
 
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, shown
+from pulens.scalars import real
 from pulens.scenario import Scenario
 
 
@@ -22,11 +22,11 @@ class Assumptions:
     scenario: Scenario = Scenario.SINGLE_SET
 
     def __post_init__(self) -> None:
-        check_label_noise(self.label_noise)
-        if not 0 <= self.unlabelled_prior < 1:
+        object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
+        if not 0 <= real(self.unlabelled_prior) < 1:
             raise AssumptionError(
                 f"the share of positives among the unlabelled rows must be at least 0 and below 1, "
-                f"got {self.unlabelled_prior!r}. Write 30% as 0.3."
+                f"got {shown(self.unlabelled_prior)}. Write 30% as 0.3."
             )
         if not self.unlabelled_prior < self.labelled_purity:
             raise AssumptionError(
@@ -43,12 +43,13 @@ class Assumptions:
 
 def check_label_noise(label_noise: object) -> float:
     """Allow a share from 0 (every labelled row is positive) to below 1."""
-    if not isinstance(label_noise, Real) or isinstance(label_noise, bool) or not 0 <= float(label_noise) < 1:
+    number = real(label_noise)
+    if not 0 <= number < 1:
         raise AssumptionError(
-            f"label_noise must be a number of at least 0 and below 1, got {label_noise!r}. "
+            f"label_noise must be a number of at least 0 and below 1, got {shown(label_noise)}. "
             "It is the share of labelled rows that are in truth negative: write 5% as 0.05."
         )
-    return float(label_noise)
+    return number
 
 
 #: Unlabelled rows counted as negatives: what the uncorrected numbers assume.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,18 +18,28 @@ from pulens.recovery.point import Recovery, observed_rates
 from pulens.scenario import Scenario
 
 CHANCE_LIMIT = 4.0  # the largest of many correlated deviations reaches 3 to 3.5 standard errors by chance
+FALSE_ALARMS = 0.005  # what a deviation of that size counts as, where a doubtful class prior has a part in it
 THINNED, HALVINGS = 4096, 30
 
 
 @dataclass(frozen=True, slots=True)
 class ImpossibleRates:
-    """How far recovered rates leave [0, 1], where it is worst, and in standard errors."""
+    """How far recovered rates leave [0, 1], where it is worst, and in standard errors of the rows.
+
+    ``prior_explains``: the class prior is itself in doubt, and lower values that it may well have leave no such rates.
+    """
 
     thresholds: int
     worst_threshold: float
     rate: str
     value: float
     standard_errors: float
+    prior_explains: bool = False
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether chance, in the rows or in the class prior, explains the rates."""
+        return self.standard_errors < CHANCE_LIMIT or self.prior_explains
 
     def notice(self, tally: Tally, assumptions: Assumptions) -> Notice | None:
         if not self.thresholds:
@@ -37,6 +48,13 @@ class ImpossibleRates:
             f"The recovered {self.rate} at threshold {self.worst_threshold:.6g} is {self.value:.4f}, outside [0, 1] "
             f"(so at {self.thresholds:,} threshold{'s' if self.thresholds > 1 else ''})"
         )
+        if self.prior_explains:
+            return Notice(
+                Severity.NOTE,
+                "impossible-rates",
+                f"{seen}; values were clipped. The class prior's own uncertainty explains it: the unlabelled rows were "
+                f"taken to be {assumptions.unlabelled_prior:.1%} positive, and random labels fit with fewer.",
+            )
         if self.standard_errors < CHANCE_LIMIT:
             chance = chance_of_excess(tally, assumptions, self.standard_errors)
             return Notice(
@@ -142,13 +160,47 @@ def chance_of_excess(tally: Tally, assumptions: Assumptions, standard_errors: fl
     return min(chance, 1.0)
 
 
+def prior_explains(tally: Tally, assumptions: Sequence[Assumptions], *, inflation: float = 1.0) -> bool:
+    r"""Whether the doubt about a class prior explains recovered rates that its value and the rows' chance do not.
+
+    ``assumptions`` hold even quantiles of the share of positives among the unlabelled rows, lowest first. At each of
+    them an excess of x standard errors counts as a chance of :math:`\epsilon\,\Phi(-x)/\Phi(-4)`, at most 1, with
+    :math:`\epsilon` the false alarms that are allowed; their mean is the chance that rows and class prior together go
+    so far, and more than :math:`\epsilon` explains the rates. So an exact class prior contradicts the rows from four
+    standard errors on, and endless rows contradict one whose distribution gives what they allow less than
+    :math:`\epsilon`. ``inflation`` is how many times as large standard errors are because rows belong together.
+
+    >>> tally = Tally.from_arrays(np.repeat([1, 0], [100, 1000]), np.r_[np.ones(100), np.ones(100), np.zeros(900)])
+    >>> [prior_explains(tally, [Assumptions(low), Assumptions(0.18)]) for low in (0.12, 0.17)]
+    [True, False]
+    """
+    from scipy.special import ndtr
+
+    coarse, allowed, found = compress(tally, THINNED), FALSE_ALARMS * len(assumptions), 0.0
+    for place, each in enumerate(assumptions):
+        errors = impossible_rates(coarse, each).standard_errors / inflation
+        chance = min(1.0, FALSE_ALARMS * float(ndtr(-errors) / ndtr(-CHANCE_LIMIT)))
+        found += chance
+        if found > allowed:
+            return True
+        if found + chance * (len(assumptions) - place - 1) <= allowed:  # higher shares have smaller chances
+            return False
+    return False
+
+
 def largest_possible_prior(
-    tally: Tally, label_noise: float, scenario: Scenario, *, between: tuple[float, float] | None = None
+    tally: Tally,
+    label_noise: float,
+    scenario: Scenario,
+    *,
+    between: tuple[float, float] | None = None,
+    inflation: float = 1.0,
 ) -> float:
     """Largest share of positives among the unlabelled rows whose recovered rates chance can still explain.
 
     Deviations in standard errors grow with the share, so halving finds it; ``between`` says where to look.
-    A long ranking is searched at some of its thresholds, and all of them judge the answer.
+    A long ranking is searched at some of its thresholds, and all of them judge the answer. Standard errors are
+    ``inflation`` times as large where rows belong together.
 
     >>> tally = Tally.from_arrays(np.repeat([1, 0], [100, 1000]), np.r_[np.ones(100), np.ones(100), np.zeros(900)])
     >>> round(largest_possible_prior(tally, 0.0, Scenario.CASE_CONTROL), 3)
@@ -160,7 +212,7 @@ def largest_possible_prior(
 
     def fits(counts: Tally, share: float) -> bool:
         found = impossible_rates(counts, Assumptions(share, label_noise, scenario))
-        return found.standard_errors < CHANCE_LIMIT
+        return found.standard_errors < CHANCE_LIMIT * inflation
 
     def halved(counts: Tally, low: float, high: float, times: int) -> float:
         for _ in range(times):

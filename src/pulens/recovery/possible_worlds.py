@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
 from pulens.intervals.kernels.redraws import compress
-from pulens.recovery.labelling import Favours
+from pulens.recovery.labelling import Favours, lowest_mean
 from pulens.types import Floats
 
 MOST_BLOCKS = 128
+ROUNDING = 1e-12
 SLACK = 2.0  # standard errors by which limits on the number of positives are moved outwards
 
 
@@ -49,11 +50,13 @@ def positives_that_fit(
     *,
     together: bool,
     slack: float = SLACK,
+    share_error: float = 0.0,
 ) -> tuple[Floats, Floats]:
     r"""Fewest and most positives, as shares, that the rows at or above each cut leave room for.
 
     With p and q the shares of labelled and unlabelled rows, of the hidden positives at most :math:`q/\alpha` and at
-    least :math:`1 - (1-q)/\alpha` stand there, moved outwards by ``slack`` standard errors of q and of p. With the
+    least :math:`1 - (1-q)/\alpha` stand there, moved outwards by ``slack`` standard errors of q and of p (and of
+    :math:`\alpha`, where it has one: at most as many hidden positives as there are stand anywhere). With the
     labelled rows in the same sample (``together``) they are positives too, of :math:`n_L + \alpha n_U` in all.
 
     >>> low, high = positives_that_fit(
@@ -69,7 +72,7 @@ def positives_that_fit(
             for rate, total in ((labelled, totals.labelled), (unlabelled, totals.unlabelled))
         )
     )
-    moved = slack * (spread_unlabelled / unlabelled_prior + spread_labelled)
+    moved = slack * ((spread_unlabelled + share_error) / unlabelled_prior + spread_labelled)
     low = np.maximum(0.0, 1 - (1 - unlabelled) / unlabelled_prior - moved)
     high = np.minimum(1.0, unlabelled / unlabelled_prior + moved)
     low[-1] = high[-1] = 1.0  # below the last cut there is nothing: rounding must not forbid every world
@@ -95,6 +98,7 @@ class PossibleWorlds:
     low: Floats
     high: Floats
     favours: Favours
+    floor: float = 0.0  # the least h: in the single set the label frequency, since a labelled row stands for itself
 
     @property
     def is_empty(self) -> bool:
@@ -122,12 +126,13 @@ class PossibleWorlds:
 
     @cached_property
     def _limits(self) -> tuple[Floats, Floats]:
-        """Rows of ``A x <= 0`` for the steps x, with the limits on running sums as shares of the whole."""
+        """Rows of ``A x <= 0`` for the steps x: limits on running sums as shares of the whole, and the floor."""
         running = np.cumsum(self.shares[:, None] * self._steps, axis=0)
         whole = running[-1]
         rows = [running[:-1] - self.high[:-1, None] * whole, self.low[:-1, None] * whole - running[:-1]]
         binding = np.concatenate([self.high[:-1] < 1, self.low[:-1] > 0])
-        return np.concatenate(rows)[binding], whole
+        least = np.eye(1, self.shares.size) - self.floor * whole
+        return np.concatenate([np.concatenate(rows)[binding], -least]), whole
 
     @cached_property
     def _nearest(self) -> tuple[float, Floats] | None:
@@ -147,7 +152,14 @@ class PossibleWorlds:
         return (lowest, highest) if lowest @ values <= highest @ values else (highest, lowest)
 
     def lowest(self, values: Floats, factor: float) -> Floats:
-        """The world with the lowest mean of ``values`` over the positives, up to a factor."""
+        """The world with the lowest mean of ``values`` over the positives, up to a factor.
+
+        That of all labellings, if the rows have room for it; otherwise a linear programme finds the lowest with room.
+        """
+        free = lowest_mean(self.shares, values, factor, self.favours, floor=self.floor).density
+        running = np.cumsum(free)
+        if np.all(running <= self.high + ROUNDING) and np.all(running >= self.low - ROUNDING):
+            return free
         limits, whole = self._limits
         reach = np.concatenate([[-(factor - 1.0)], np.ones(self.shares.size - 1)])  # all steps together, less the rest
         bounded = np.vstack([limits, reach])

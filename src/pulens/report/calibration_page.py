@@ -20,7 +20,7 @@ from pulens.report.thinning import thin
 from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
 
 if TYPE_CHECKING:
-    from pulens.calibration import CalibrationError, Recalibration, Reliability
+    from pulens.calibration import CalibrationError, CalibrationVerdict, Recalibration, Reliability
     from pulens.calibration.reviewed import ReviewedReliability
     from pulens.evidence import Evidence
 
@@ -66,6 +66,7 @@ def calibration_page(
     *,
     reliability: Reliability | None = None,
     others: Sequence[Estimate] = (),
+    verdict: CalibrationVerdict | None = None,
     recalibration: Recalibration | None = None,
     scores_are: str = "probability",
     title: str | None = None,
@@ -97,7 +98,7 @@ def calibration_page(
         data,
         title=title or "Calibration",
         counts=counts_of(told),
-        verdict=_verdict(evidence, reliability, recalibration),
+        verdict=_sentences(reliability, verdict, recalibration),
         prior_sentence=prior_words(told),
         population=evidence.target_population,
         alarming=[notice for notice in ordered if notice.severity > Severity.NOTE],
@@ -160,22 +161,16 @@ def _map(evidence: Evidence, recalibration: Recalibration, scores_are: str) -> d
     }
 
 
-def _verdict(
-    evidence: Evidence, reliability: Reliability | None, recalibration: Recalibration | None
+def _sentences(
+    reliability: Reliability | None, verdict: CalibrationVerdict | None, recalibration: Recalibration | None
 ) -> tuple[str, ...]:
-    sentences = []
+    sentences = [] if verdict is None else [str(verdict)]
     if reliability is not None:
         error = reliability.error
         doubt = "" if error.interval is None else f" ({error.interval.confidence:.0%}: {_ends(error)})"
-        sentence = f"The model's probabilities are off by {error.corrected:.3f} on average{doubt}"
-        if error.is_noise:
-            sentence += ": these rows cannot tell that from a model whose promises all hold"
-        sentences.append(f"{sentence}.")
-        gap = reliability.mean_score - reliability.class_prior
-        many = "more" if gap > 0 else "fewer"
+        sentences.append(f"On average predicted and actual shares of positives differ by {error.corrected:.3f}{doubt}.")
         sentences.append(
-            f"It promises {many} positives than there are: its mean score is {reliability.mean_score:.3f}, the class "
-            f"prior {reliability.class_prior:.3f}."
+            f"The mean score is {reliability.mean_score:.3f}, the class prior {reliability.class_prior:.3f}."
         )
     if recalibration is not None:
         before = "" if recalibration.before is None else f" instead of {recalibration.before.corrected:.3f}"

@@ -71,7 +71,11 @@ def _worth(comparison: Comparison) -> dict[str, Any] | None:
     found = comparison.worth
     if found is None:
         return None
-    rates = {model: one._asdict() for pair in found.pairs for model, one in pair.rates.items()}
+    rates = {
+        model: {"hits": one.hits(pair.class_prior), "flagged": one.flagged}
+        for pair in found.pairs
+        for model, one in pair.rates.items()
+    }
     prior = found.pairs[0].class_prior
     ratios = [pair.ratio for pair in found.pairs if not math.isnan(pair.ratio)]
     every = [found.cost_ratio, *ratios]

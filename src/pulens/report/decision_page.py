@@ -12,6 +12,7 @@ from pulens.report.decision import decision_sentences
 from pulens.report.decision_card import card, decision_of_usual_costs
 from pulens.report.html import render
 from pulens.report.page_data import counted_data, largest_possible_prior, prior_data, track_end
+from pulens.report.summary import MARK
 from pulens.report.thinning import thin
 from pulens.report.words import amount, counts_of, data_assumptions, percent, prior_words
 
@@ -132,7 +133,7 @@ def _tiles(decision: Decision) -> list[dict[str, str]]:
         reach = "" if hits.low is None else f"{hits.low:,.0f} to {hits.high:,.0f}"
         words = f"Hits to come among {hits.of:,.10g} alarms: a prediction"
         found.append(
-            {"name": "hits", "title": "Hits", "value": f"{hits.expected:,.0f}", "interval": reach, "means": words}
+            {"name": "hits", "title": "Hits", "value": _known(hits.expected), "interval": reach, "means": words}
         )
     for name, rate, words in (
         ("recall", decision.recall, "Of the positives, how many are flagged"),
@@ -146,4 +147,9 @@ def _tiles(decision: Decision) -> list[dict[str, str]]:
 def _tile(name: str, title: str, found: Estimate, shown: Callable[[float], str], means: str) -> dict[str, str]:
     interval = found.interval
     ends = "" if interval is None else f"{shown(interval.low)} to {shown(interval.high)}"
-    return {"name": name, "title": title, "value": shown(found.value), "interval": ends, "means": means}
+    value = MARK if found.withheld_because else shown(found.value)
+    return {"name": name, "title": title, "value": value, "interval": ends, "means": means}
+
+
+def _known(hits: float) -> str:
+    return MARK if math.isnan(hits) else f"{hits:,.0f}"

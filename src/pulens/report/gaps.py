@@ -6,7 +6,7 @@ import math
 import textwrap
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pulens.doors.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS
@@ -16,7 +16,7 @@ from pulens.report.words import title_of
 
 if TYPE_CHECKING:
     from pulens.doors.common_prior import Turn
-    from pulens.doors.gaps import Gap, Gaps, GroupRate
+    from pulens.doors.gaps import AuditSize, Gap, Gaps, GroupRate
 
 MOST_PAIRS = 15  # differences that text and the first look at a page show one and all
 MOST_UNTESTED = 10  # groups without a test that text shows
@@ -129,10 +129,20 @@ def audit_words(gaps: Gaps) -> str:
         return f"{words}; every group has its share of them labelled."
     parts = []
     for name, many in list(lacking.items())[:5]:
-        rows = f" (about {audit.rows[name]:,} unlabelled rows to check)" if name in audit.rows else ""
-        parts.append(f"{name_of(name)} lacks {many:,}{rows}")
+        parts.append(f"{name_of(name)} lacks {many:,}{_rows_words(audit, name)}")
     more = f" and {len(lacking) - 5} more groups some" if len(lacking) > 5 else ""
+    if lacking.keys() <= audit.too_few.keys():
+        return f"{words}: {', '.join(parts)}{more}. Only more rows could settle it."
     return f"{words}: {', '.join(parts)}{more}; check unlabelled rows of the group at random."
+
+
+def _rows_words(audit: AuditSize, name: Any) -> str:
+    """How many rows of a group to check, or that even all would not do."""
+    if name not in audit.rows:
+        return ""
+    if name in audit.too_few:
+        return f" (all {audit.rows[name]:,} unlabelled rows together hold about {audit.too_few[name]:,}, too few)"
+    return f" (about {audit.rows[name]:,} unlabelled rows to check)"
 
 
 def needs_words(gaps: Gaps) -> str:

@@ -72,7 +72,7 @@ def evaluation_page(
         title=title or "Evaluation",
         summary=summary,
         tops=top_places(tops),
-        ladder=ladder_rows(steps, prior_hardly_known=summary.prior_hardly_known),
+        ladder=ladder_rows(steps),
         tiles=[(row, tile_bar(row)) for row in _tiles(rows)],
         groups=(("From the whole ranking", summary.ranking), ("At the threshold", summary.at_threshold)),
         chips=_chips(data["metrics"]),

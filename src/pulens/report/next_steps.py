@@ -92,6 +92,7 @@ def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
     say = None if settled else _say_prior(evaluation)
     about_the_prior = [step for step in (say, _audit(evaluation)) if step is not None]
     has_none = bool(evaluation.evidence.label_noise) or evaluation.within is not None
+    has_none = has_none or evaluation.practice is not None
     about_labelling = [] if has_none else [_sensitivity()]
     labels_first = _labels_doubted(evaluation) or not _prior_limits(evaluation)
     steps = [*about_labelling, *about_the_prior] if labels_first else [*about_the_prior, *about_labelling]

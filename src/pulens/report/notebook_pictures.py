@@ -41,7 +41,7 @@ def bars_of(row: Row) -> Bars | None:
         return round(BAR * min(max((value - low) / (high - low), 0.0), 1.0), 1)
 
     def end(found: Estimate) -> float | None:
-        return None if found.undefined_because else place(found.value)
+        return None if math.isnan(found.value) else place(found.value)
 
     reach = row.recovered.interval
     known = row.interval and reach is not None
@@ -96,7 +96,8 @@ def _picture(
 ) -> CurvePicture:
     at = _on_paper(np.array([point])) if all(map(math.isfinite, point)) else None
     recovered, uncorrected = evaluation.estimates[area], evaluation.uncorrected[area]
-    said = [f"{METRICS[area].title or area.replace('_', ' ')}: recovered {recovered.value:.3f}"]
+    known = f"{recovered.interval}" if recovered.withheld_because else f"{recovered.value:.3f}"
+    said = [f"{METRICS[area].title or area.replace('_', ' ')}: recovered {known}"]
     said.append(f"uncorrected {uncorrected.value:.3f}")
     return CurvePicture(
         title,

@@ -19,9 +19,11 @@ from pulens._version import __version__
 from pulens.intervals.kernels.quantiles import seeded_levels
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS
 from pulens.metrics import METRICS, in_reading_order, leading
+from pulens.metrics.parts.withholding import BECAUSE, WIDE
 from pulens.report.html import SCRIPTS, asset, script_safe_json, template
 from pulens.report.script_templates import templates_as_script
 from pulens.report.slimming import slim_script, slim_styles
+from pulens.report.summary import MARK
 from pulens.report.words import title_of
 
 TEXTS = "one_file/texts.js"
@@ -65,6 +67,7 @@ def fixed_facts() -> dict[str, Any]:
         "top": [_metric_facts(name) for name in ("precision_at_k", "recall_at_k")],
         "ranks": [_packed_ranks(column) for column in levels],
         "sobol": _packed_sobol(),
+        "withheld": {"wide": WIDE, "because": BECAUSE, "mark": MARK},
         "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
     }
 
@@ -82,6 +85,7 @@ def _metric_facts(name: str) -> dict[str, Any]:
         "lowest": metric.lowest,
         "highest": metric.highest if math.isfinite(metric.highest) else None,
         "needs_class_prior": metric.needs_class_prior,
+        "confirmed": metric.confirmed,
         "counted": metric.counted,
         "higher_is_better": metric.higher_is_better,
         "page_computes": metric.page_computes,

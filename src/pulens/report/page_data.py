@@ -61,6 +61,7 @@ def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None 
         "confidence": None
         if evaluation.resampling is None or evidence.buckets is not None
         else evaluation.resampling.confidence,
+        **_factor(evaluation),
         "scenarios": {str(scenario): scenario_data(evaluation, scenario, thinned) for scenario in Scenario},
         "sensitivity": _sensitivity(evaluation, thinned),
         # bounds are known for clean labels only
@@ -204,6 +205,12 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
         "limit": 1.0 if fixed else population(limit),
         "fixed": fixed,
     }
+
+
+def _factor(evaluation: Evaluation) -> dict[str, float]:
+    """How many times as wide as redraws say the page's own intervals are; nothing where that is once."""
+    resampling = evaluation.resampling
+    return {} if resampling is None or resampling.factor == 1 else {"factor": resampling.factor}
 
 
 def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:

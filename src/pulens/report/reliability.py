@@ -20,12 +20,12 @@ Speaks of {{ diagram.target_population }}.</p>
 <thead><tr><th scope="col">scores</th><th scope="col">labelled</th><th scope="col">unlabelled</th>
 <th scope="col">promised</th><th scope="col">found</th><th scope="col">interval</th><th scope="col"></th></tr></thead>
 <tbody>
-{%- for one in diagram.bins %}
+{%- for one, verdict in bins %}
 <tr><td>({{ "%.4f" % one.low }}, {{ "%.4f" % one.high }}]</td><td>{{ "{:,.10g}".format(one.labelled) }}</td>
 <td>{{ "{:,.10g}".format(one.unlabelled) }}</td>
 {%- if one.fraction == one.fraction %}<td>{{ "%.4f" % one.confidence }}</td><td>{{ "%.4f" % one.fraction }}</td>
 <td>{% if one.interval %}{{ "%.3f" % one.interval.low }} to {{ "%.3f" % one.interval.high }}{% endif %}</td>
-<td>{{ one.verdict }}</td>{% else %}<td colspan="4">no rows of the population</td>{% endif %}</tr>
+<td>{{ verdict }}</td>{% else %}<td colspan="4">no rows of the population</td>{% endif %}</tr>
 {%- endfor %}
 </tbody></table></details>
 {%- if diagram.notices %}
@@ -42,7 +42,12 @@ def reliability_html(diagram: Reliability) -> str:
 
     drawing = Markup(reliability_svg(diagram))  # it holds numbers only
     template = Environment(autoescape=True).from_string(_TEMPLATE)
-    return template.render(diagram=diagram, error=str(diagram.error), drawing=drawing)
+    return template.render(
+        diagram=diagram,
+        bins=list(zip(diagram.bins, diagram.verdicts, strict=True)),
+        error=str(diagram.error),
+        drawing=drawing,
+    )
 
 
 def reliability_svg(diagram: Reliability) -> str:

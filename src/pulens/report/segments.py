@@ -12,6 +12,7 @@ from pulens.estimate import Estimate, Interval
 from pulens.notice import Notice
 from pulens.report.markdown import plain
 from pulens.report.segments_shown import MOST_IN_FULL, MOST_SKIPPED, About, by_value, shown_segments
+from pulens.report.summary import MARK
 from pulens.report.words import scenario_words
 from pulens.report.words import title_of as metric_title
 
@@ -66,6 +67,8 @@ def line_of(segment: Segment, metrics: tuple[str, ...]) -> Line:
 def _cell(estimate: Estimate) -> Cell:
     if estimate.undefined_because:
         return Cell("undefined", "")
+    if estimate.withheld_because:
+        return Cell(MARK, _ends(estimate.interval))
     return Cell(_number(estimate.value), _ends(estimate.interval))
 
 

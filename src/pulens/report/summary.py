@@ -12,7 +12,15 @@ from pulens.notice import Notice
 from pulens.report.audit_summary import AuditSummary, summarise_audit
 from pulens.report.hardly_known import prior_is_hardly_known
 from pulens.report.next_steps import NextStep, next_steps
-from pulens.report.words import Assumption, assumptions, counts_of, scenario_sentence, title_of, verdict
+from pulens.report.words import (
+    Assumption,
+    assumptions,
+    counts_of,
+    labelling_words,
+    scenario_sentence,
+    title_of,
+    verdict,
+)
 
 if TYPE_CHECKING:
     from pulens.cells import CellTable
@@ -29,7 +37,6 @@ class Row:
     recovered: Estimate
     uncorrected: Estimate
     meaning: str
-    prior_hardly_known: bool = False
 
     @property
     def title(self) -> str:
@@ -46,8 +53,8 @@ class Row:
 
     @property
     def is_a_range(self) -> bool:
-        """Whether only the interval is said: the rows hardly speak about the class prior that it needs."""
-        return self.is_marked and self.prior_hardly_known and bool(self.interval)
+        """Whether only the interval is said: the value was withheld."""
+        return bool(self.recovered.withheld_because)
 
     @property
     def value(self) -> str:
@@ -101,7 +108,7 @@ class Summary:
             return ""
         words = f"{MARK} rests on the estimated class prior"
         if any(row.is_a_range for row in rows):
-            words += "; these rows hardly speak about it, so only the interval is given"
+            words += "; without a number no single value: this data barely constrains it"
         return words
 
     def to_dict(self) -> dict[str, Any]:
@@ -126,7 +133,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
     where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
     hardly_known = prior_is_hardly_known(evaluation)
     rows = [
-        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary, hardly_known)
+        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary)
         for name, found in evaluation.estimates.items()
     ]
     return Summary(
@@ -144,7 +151,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         next_steps(evaluation),
         hardly_known,
         evaluation.cells,
-        scenario_sentence(evaluation.other_scenario, way),
+        scenario_sentence(evaluation.other_scenario, way) or labelling_words(evaluation.practice),
         _audit(evaluation),
         "" if evaluation.clusters is None else str(evaluation.clusters),
     )

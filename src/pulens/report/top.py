@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ def top_rows(top: Top) -> list[dict[str, str]]:
 
 
 def _value(found: Estimate) -> str:
+    if found.withheld_because:
+        return MARK
     return "undefined" if found.undefined_because else f"{found.value:.3f}"
 
 
@@ -62,7 +65,7 @@ def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]
         {
             "k": top.k,
             "sentence": top.sentence,
-            "hits": None if top.hits is None else [top.hits.expected, top.hits.low, top.hits.high],
+            "hits": None if top.hits is None else [_plain(top.hits.expected), top.hits.low, top.hits.high],
             "values": {name: _plain(found.value) for name, found in top.items()},
             "scenarios": {str(scenario): _weights(evaluation, scenario, top.k) for scenario in scenarios},
         }
@@ -70,19 +73,17 @@ def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]
     ]
 
 
-def ladder_rows(steps: Sequence[Top], *, prior_hardly_known: bool = False) -> list[dict[str, str]]:
-    """A row for each number of rows to check: how many positives to expect, and which share of all they are.
-
-    Where the rows hardly speak about the class prior only the interval of the count is said.
-    """
+def ladder_rows(steps: Sequence[Top]) -> list[dict[str, str]]:
+    """A row for each number of rows to check: how many positives to expect, and which share of all they are."""
     found = []
     for step in steps:
         interval = "" if step.hits is None or step.hits.low is None else _reach(step.hits.low, step.hits.high)
-        hits = "unknown" if step.hits is None else f"{step.hits.expected:,.0f}"
+        is_open = step.hits is not None and math.isnan(step.hits.expected)
+        hits = "unknown" if step.hits is None else MARK if is_open else f"{step.hits.expected:,.0f}"
         found.append(
             {
                 "k": f"{step.k:,.10g}",
-                "hits": MARK if prior_hardly_known and interval else hits,
+                "hits": hits,
                 "interval": interval,
                 "recall": _percent(step["recall_at_k"]),
             }
@@ -115,7 +116,17 @@ def _weights(evaluation: Evaluation, scenario: Scenario, k: float) -> dict[str, 
         ]
         for name, weights in given.items()
     }
-    return {"of": ranked.rows, **means}
+    return {"of": ranked.rows, **means, **_places(ranked, k)}
+
+
+def _places(ranked: RankedList, k: float) -> dict[str, Any]:
+    """What counts at other places of the list need, so that the page's fit together as Python's do."""
+    totals = np.array(ranked.totals, float)
+    held = np.where(totals > 0, totals, 1.0)
+    places = [
+        [place, *(np.stack(ranked.kinds) @ ranked.membership(place) / held).tolist()] for place in ranked.places_with(k)
+    ]
+    return {"places": places, "totals": totals.tolist(), "proves": ranked.proves_labelled}
 
 
 def _plain(number: float) -> float | None:

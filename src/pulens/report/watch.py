@@ -14,11 +14,16 @@ from pulens.watching.segments import FOR_SEGMENTS
 from pulens.watching.shift import shift_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pulens.estimate import Estimate
-    from pulens.watching import Alarm, Pulse, WatchedWindow
+    from pulens.watching import Alarm, Change, LabelChange, Pulse, WatchedWindow
 
 SHOWN = 10  # windows and segments in the text; all of them are in JSON and on the page
 NAMED = 5  # segments in the verdict
+USABLE = {"ok": "yes", "doubtful": "doubtful", "withheld": "withheld"}
+PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
+OFTEN = 3.0  # standard errors of the interval of a watch that is quiet
 DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
 
 
@@ -32,9 +37,11 @@ def verdict(pulse: Pulse) -> str:
     elif "share" in stands:
         found = _share_words(pulse, stands["share"])
     else:
-        found = "" if stands else _fine_words(pulse)
+        found = " ".join(_changing_words(pulse, change) for change in pulse.changes)
+        found = found if stands or found else _quiet_words(pulse)
     if "recall" in stands:
         found = f"{found} {_recall_words(pulse, stands['recall'])}".strip()
+    found = f"{found} {_labelling_words(pulse)}".strip()
     if any(alarm.has_fallen for alarm in pulse.alarms):
         found += " The evidence has fallen below its bar since; an alarm stands until it is accepted."
     return f"{found} {_segment_words(pulse)}".strip()
@@ -45,30 +52,32 @@ def _segment_words(pulse: Pulse) -> str:
     count = len(pulse.segments)
     if not count:
         return ""
-    standing = [name for name in pulse.by_evidence if pulse.segments[name].alarms]
-    if not standing:
-        return f"None of {count} segments is in alarm by itself."
-    told = [f"{name} ({_stands(pulse.segments[name])})" for name in standing[:NAMED]]
-    more = f" and {len(standing) - NAMED} more" if len(standing) > NAMED else ""
-    return f"{len(standing)} of {count} segments in alarm: {', '.join(told)}{more}."
+    found = []
+    for words, attribute in (("in alarm", "alarms"), ("changing, not yet certain", "changes")):
+        named = [name for name in pulse.by_evidence if getattr(pulse.segments[name], attribute)]
+        told = [f"{name} ({_stands(getattr(pulse.segments[name], attribute))})" for name in named[:NAMED]]
+        more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
+        if named:
+            found.append(f"{len(named)} of {count} segments {words}: {', '.join(told)}{more}.")
+    return " ".join(found) or f"None of {count} segments changes by itself."
 
 
-def _stands(segment: Pulse) -> str:
-    return ", ".join(f"{alarm.line} since {alarm.since}" for alarm in segment.alarms)
+def _stands(told: Sequence[Alarm | Change]) -> str:
+    return ", ".join(f"{one.line} since {one.since}" for one in told)
 
 
 def segment_table(pulse: Pulse) -> WindowTable:
     """One row per segment, those in alarm first, then by evidence."""
-    columns = ["segment", "windows", "stands", "log10 evidence", "last d", "share", "trust"]
+    columns = ["segment", "windows", "changed", "evidence (log10)", "last change (d)", "share", "usable"]
     rows: list[tuple[str, list[str]]] = []
     for name in pulse.by_evidence:
         one = pulse.segments[name]
         windows = list(one.windows.values())
         sure = (f"{line} {each.evidence[-1]:.1f}" for line, each in one.lines.items() if np.isfinite(each.evidence[-1]))
         last = windows[-1] if windows else None
-        numbers = [""] * 3 if last is None else [_cell(last.shift, "+"), _cell(last.prior), last.trust]
+        numbers = [""] * 3 if last is None else [_cell(last.shift, "+"), _cell(last.prior), USABLE[last.trust]]
         rows.append(
-            ("alarm" if one.alarms else "fine", [name, f"{len(windows)}", _stands(one), ", ".join(sure), *numbers])
+            (one.status, [name, f"{len(windows)}", _stands((*one.alarms, *one.changes)), ", ".join(sure), *numbers])
         )
     return WindowTable(columns, rows)
 
@@ -89,6 +98,32 @@ def _segments(pulse: Pulse) -> list[str]:
     return found
 
 
+def band_rows(pulse: Pulse) -> list[list[str]]:
+    """Which scores moved since a change: a band, its share of rows before and since, and what the share explains."""
+    found = []
+    for band in pulse.score_bands:
+        low, high = band.low, band.high
+        if low is None or high is None:
+            name = "all" if high is low else f"below {high:.4g}" if low is None else f"{low:.4g} and more"
+        else:
+            name = f"{low:.4g} to {high:.4g}"
+        found.append([name, *(f"{100 * share:.1f}%" for share in (band.reference, band.since, band.explained))])
+    return found
+
+
+BANDS = ["scores", "reference", "since the change", "if only the share changed"]
+
+
+def _bands(pulse: Pulse) -> list[str]:
+    rows = band_rows(pulse)
+    if not rows:
+        return []
+    rows = [BANDS, *rows]
+    widths = [max(len(row[place]) for row in rows) for place in range(len(BANDS))]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return ["", "which scores moved, as shares of rows", *lines]
+
+
 def vouching(pulse: Pulse) -> str | None:
     """A sentence for the first line where the promise cannot be vouched for; None where it can."""
     from pulens.watching.notices import UNVOUCHED
@@ -98,13 +133,52 @@ def vouching(pulse: Pulse) -> str | None:
         alpha /= 1 - FOR_SEGMENTS
     for notice in pulse.notices:
         if notice.code in UNVOUCHED:
-            return f"The promise of at most {100 * alpha:.3g}% false alarms over a life cannot be vouched for. {notice}"
+            return f"About {100 * alpha:.3g}% false alarms over the life of this watch are not guaranteed. {notice}"
     return None
 
 
-def _when(alarm: Alarm) -> str:
+def _when(alarm: Alarm | Change | LabelChange, word: str = "Since") -> str:
     reach = "" if alarm.since_low == alarm.since_high else f" ({alarm.since_low} to {alarm.since_high})"
-    return f"Since about {alarm.since}{reach}"
+    return f"{word} about {alarm.since}{reach}"
+
+
+def _changing_words(pulse: Pulse, change: Change) -> str:
+    """What is changing and not yet certain: since when, by how much, how near the bar, what would settle it."""
+    surely = "has probably" if 10**change.evidence >= PROBABLY else "may have"
+    if change.line == "share":
+        moved = "risen" if change.level > 0 else "fallen"
+        head = f"The share of positives {surely} {moved} {_when(change, 'since')}: {_level_words(pulse, change)}."
+    elif change.line == "fit":
+        head = f"The scores themselves {surely} moved {_when(change, 'since')}."
+    else:
+        head = f"Confirmed positives {surely} come to look different {_when(change, 'since')}."
+    near = f" This is not certain yet: the evidence is {10**change.evidence:.2g}, the alarm needs {10**change.bar:.3g}."
+    if change.evidence >= change.bar:
+        near = (
+            f" The evidence, {10**change.evidence:.2g}, came with one window: the alarm needs {10**change.bar:.3g}, "
+            "and the next window must confirm it."
+        )
+        return head + near
+    left = change.settled_after
+    if change.line != "share":
+        return head + near
+    if left is None:
+        return f"{head}{near} More windows like those since then would not settle it soon: longer windows would."
+    return f"{head}{near} About {left} more window{'s' if left > 1 else ''} like those since then would settle it."
+
+
+def _level_words(pulse: Pulse, change: Alarm | Change) -> str:
+    """The level since a change: the share of positives where there is a class prior, otherwise d."""
+    reach, prior = change.interval, pulse.life.judgement.monitor.prior
+    assert reach is not None
+    if prior is None:
+        return (
+            f"d {change.level:+.2f} ({reach.low:+.2f} to {reach.high:+.2f}), negatives are {1 - change.level:.2f} "
+            "times as many"
+        )
+    slope = 1 - pulse.life.judgement.monitor.settings.label_noise - prior.value
+    new, low, high = (min(max(prior.value + slope * d, 0), 1) for d in (change.level, reach.low, reach.high))
+    return f"{new:.3g} ({low:.3g} to {high:.3g}) instead of {prior.value:.3g}"
 
 
 def _fit_words(alarm: Alarm) -> str:
@@ -115,19 +189,9 @@ def _fit_words(alarm: Alarm) -> str:
 
 
 def _share_words(pulse: Pulse, alarm: Alarm) -> str:
-    reach = alarm.interval
-    assert reach is not None
-    prior = pulse.life.judgement.monitor.prior
     more = "more" if alarm.level > 0 else "fewer"
-    if prior is None:
-        level = (
-            f"there are {more} positives: d {alarm.level:+.2f} ({reach.low:+.2f} to {reach.high:+.2f}), negatives are "
-            f"{1 - alarm.level:.2f} times as many"
-        )
-    else:
-        slope = 1 - pulse.life.judgement.monitor.settings.label_noise - prior.value
-        new, low, high = (min(max(prior.value + slope * d, 0), 1) for d in (alarm.level, reach.low, reach.high))
-        level = f"the share of positives is {new:.3g} ({low:.3g} to {high:.3g}) instead of {prior.value:.3g}"
+    head = f"there are {more} positives:" if pulse.life.judgement.monitor.prior is None else "the share of positives is"
+    level = f"{head} {_level_words(pulse, alarm)}"
     judgement = pulse.life.judgement
     names = list(pulse.windows)
     p_value = judgement.fit_since(names.index(alarm.since), len(names) - 1)
@@ -144,6 +208,20 @@ def _share_words(pulse: Pulse, alarm: Alarm) -> str:
     return f"{_when(alarm)} {level}. This became certain at {alarm.certain}. {doubt}."
 
 
+def _labelling_words(pulse: Pulse) -> str:
+    """Whether the rows that get a label score differently, and which it was."""
+    changed = pulse.labelling
+    if changed is None:
+        return ""
+    head = f"{_when(changed)} the rows that get a label score differently"
+    return {
+        "labelling": f"{head}, while all rows together do not follow: how labels come about has changed (a campaign, "
+        "another reviewer), not the positives.",
+        "positives": f"{head}, and all rows together follow: the positives themselves have changed.",
+        "unclear": f"{head}; these rows cannot say whether labelling changed or the positives.",
+    }[changed.cause]
+
+
 def _recall_words(pulse: Pulse, alarm: Alarm) -> str:
     judgement, reach = pulse.life.judgement, alarm.interval
     assert judgement.monitor.flagged is not None
@@ -156,20 +234,21 @@ def _recall_words(pulse: Pulse, alarm: Alarm) -> str:
     )
 
 
-def _fine_words(pulse: Pulse) -> str:
+def _quiet_words(pulse: Pulse) -> str:
     judgement = pulse.life.judgement
     monitor, settings = judgement.monitor, judgement.monitor.settings
     together = np.sum([window.counts.population for window in judgement.windows], axis=0)
     shift = shift_of(monitor.reference, together)
-    low, high = shift.value - settings.z * shift.error, shift.value + settings.z * shift.error
+    z = max(settings.z, OFTEN)  # whoever looks after every window sees "no change" left out of a narrower one by chance
+    low, high = shift.value - z * shift.error, shift.value + z * shift.error
+    nothing = abs(shift.value) <= settings.z * shift.error
     count = len(judgement.windows)
-    # the interval of one look may leave "no change" out while the alarm, which allows for a life of looks, is silent
-    quiet = "Nothing changed" if low <= 0 <= high else "No change is certain yet"
+    quiet = "Nothing changed" if nothing else "No change is certain yet"
     head = f"{quiet} in {count} window{'s' if count > 1 else ''}."
     if monitor.prior is None or monitor.prior.value <= 0:
         return f"{head} The shift d of all of them together is between {low:+.3f} and {high:+.3f}."
     parts = parts_of(monitor.reference, together, np.zeros(monitor.edges.size, bool), shift.value)
-    rate = rate_of("prior", parts, monitor.prior.value, noise=settings.label_noise, z=settings.z)
+    rate = rate_of("prior", parts, monitor.prior.value, noise=settings.label_noise, z=z)
     ends = rate.low / monitor.prior.value, rate.high / monitor.prior.value
     return f"{head} The share of positives is between {ends[0]:.2f} and {ends[1]:.2f} times the reference's."
 
@@ -197,6 +276,11 @@ def next_steps(pulse: Pulse) -> list[str]:
             "Look at the confirmed positives that the model missed, and retrain with them.",
             "Judge windows by their own positives meanwhile (positives='window', --positives window).",
         ]
+    if pulse.changes:
+        return [
+            "Wait for the next windows, or look at 50 flagged rows of the last ones by hand: precision tells at once.",
+            "See which scores and which segments (--group-by) moved.",
+        ]
     moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
     if len(moved) > len(pulse.windows) / 2:
         return ["Labels per row changed: ask who confirms; nothing about the model follows."]
@@ -212,7 +296,7 @@ def watch_text(pulse: Pulse) -> str:
     doubt = vouching(pulse)
     lines = [verdict(pulse) if doubt is None else f"{verdict(pulse)} {doubt}", ""]
     lines += [_about(pulse), "", *_table(list(pulse.windows.values())[-SHOWN:], len(pulse.windows))]
-    lines += _segments(pulse)
+    lines += [*_segments(pulse), *_bands(pulse)]
     told = [notice for notice in pulse.notices if doubt is None or str(notice) not in doubt]
     if told:
         lines += ["", *(f"{Severity(one.severity).name.lower()}: {one}" for one in told[:SHOWN])]
@@ -229,7 +313,6 @@ def _about(pulse: Pulse) -> str:
     parts = [
         f"reference {monitor.reference.rows:,.0f} rows, {monitor.reference.n_labelled:,.0f} labelled",
         f"labelled rows outscore the rest in {monitor.area:.2f} of pairs",
-        f"noise factor {monitor.share_noise.factor:.2f} (share), {monitor.fit_noise.factor:.2f} (fit)",
     ]
     if monitor.prior is not None:
         parts.append(f"class prior {monitor.prior.value:.3g} ({monitor.prior.source})")
@@ -247,12 +330,12 @@ class WindowTable(NamedTuple):
 
 def table_of(windows: list[WatchedWindow]) -> WindowTable:
     """One row per window, without columns that are empty."""
-    columns = ["window", "rows", "d", "share", "precision", "recall", "f1", "fit p", "trust"]
+    columns = ["window", "rows", "change (d)", "share", "precision", "recall", "F1", "score shape p", "usable"]
     rows = []
     for one in windows:
         numbers = (one.prior, one.precision, one.recall, one.f1)
         fit = "" if one.fit_p is None else f"{one.fit_p:.2g}"
-        rows.append([one.name, f"{one.rows:,.0f}", _cell(one.shift, "+"), *map(_cell, numbers), fit, one.trust])
+        rows.append([one.name, f"{one.rows:,.0f}", _cell(one.shift, "+"), *map(_cell, numbers), fit, USABLE[one.trust]])
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows) or place < 3]
     told: list[tuple[str, list[str]]] = [
         (one.trust, [row[place] for place in kept]) for one, row in zip(windows, rows, strict=True)

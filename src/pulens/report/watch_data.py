@@ -12,6 +12,7 @@ import numpy as np
 from pulens.inputs.periods import last_day
 from pulens.report.watch_histogram import histogram_data
 from pulens.report.watch_live import live_data
+from pulens.watching.answer import Change
 from pulens.watching.monitor import AGES
 from pulens.watching.numbers import WatchedWindow
 from pulens.watching.rates import recall_among
@@ -47,6 +48,8 @@ def watch_data(pulse: Pulse) -> dict[str, Any]:
             for name, line in pulse.lines.items()
         },
         "alarms": [_alarm(alarm, places) for alarm in pulse.alarms],
+        "changes": [_alarm(change, places) for change in pulse.changes],
+        "fixed_recall": all(window.positives == "reference" for window in windows),
         "labels": _labels(pulse, windows),
         "scores": histogram_data(pulse) if windows else None,
         "confidence": monitor.settings.confidence,
@@ -73,16 +76,18 @@ def _usual(pulse: Pulse) -> float:
     """How far from 0 the shift of a window of usual size lies while nothing changes, at the intervals' confidence."""
     judgement = pulse.life.judgement
     monitor = judgement.monitor
-    rows = monitor.window_rows or (float(judgement.rows[0]) if judgement.windows else monitor.reference.rows)
-    variance = monitor.reference.null_variance / rows * monitor.share_noise.factor
+    is_whole = monitor.reference_rows.size == 1
+    rows = float(judgement.rows[0]) if is_whole and judgement.windows else float(monitor.reference_rows.mean())
+    variance = monitor.reference.null_variance / rows * monitor.noise("share").factor
     return monitor.settings.z * math.sqrt(variance)
 
 
-def _alarm(alarm: Alarm, places: dict[str, int]) -> dict[str, Any]:
+def _alarm(alarm: Alarm | Change, places: dict[str, int]) -> dict[str, Any]:
     reach = alarm.interval
     level = None if reach is None else [short(one) for one in (alarm.level, reach.low, reach.high)]
-    when = {name: places[getattr(alarm, name)] for name in ("since", "since_low", "since_high", "certain")}
-    return {"line": alarm.line, "level": level, **when}
+    when = {name: places[getattr(alarm, name)] for name in ("since", "since_low", "since_high")}
+    certain = None if isinstance(alarm, Change) else places[alarm.certain]
+    return {"line": alarm.line, "level": level, **when, "certain": certain}
 
 
 def _labels(pulse: Pulse, windows: Iterable[WatchedWindow]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pulens.notice import Severity
 from pulens.report.html import render
-from pulens.report.watch import WindowTable, next_steps, segment_table, table_of, verdict, vouching
+from pulens.report.watch import BANDS, WindowTable, band_rows, next_steps, segment_table, table_of, verdict, vouching
 from pulens.report.watch_data import watch_data
 from pulens.report.watch_sparks import spark_of
 from pulens.watching.rates import Parts, rate_of
@@ -25,14 +25,22 @@ SCRIPTS = (
 )
 LAST_WINDOWS = 14  # in the table; earlier ones stand behind a click
 MOST_SMALL = 60  # segments drawn as small lines; a table has the others
-LIVE = {"share": "prior", "precision": "precision", "recall": "recall", "f1": "f1"}  # columns that the slider moves
+LIVE = {"share": "prior", "precision": "precision", "recall": "recall", "F1": "f1"}  # columns that the slider moves
 TITLES = {
     "prior": ("Share of positives", "Of all rows of the window"),
     "precision": ("Precision", "Of the rows flagged, how many are positive"),
     "recall": ("Recall", "Of the positives, how many are flagged"),
-    "f1": ("F1", "Both in one number"),
-    "shift": ("Shift d", "Share of the negatives that became positives"),
+    "f1": ("F1", "Harmonic mean of precision and recall"),
+    "shift": ("Change (d)", "Share of the negatives that became positives"),
     "flagged": ("Flagged", "Of all rows, how many are flagged"),
+}
+
+
+FIXED = ": the reference's, taken to hold"
+RECALL = {
+    True: "A constant: the recall of the reference's labelled positives, taken to hold. It follows the windows once "
+    "their own labels are complete and say otherwise.",
+    False: "Of the reference's labelled positives, or of the window's own where these are complete and say otherwise.",
 }
 
 
@@ -59,6 +67,10 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         tables=_tables(windows),
         steps=next_steps(pulse),
         segments=_segments(pulse),
+        near=_near(pulse),
+        bands=band_rows(pulse),
+        band_columns=BANDS,
+        recall_words=RECALL[data["fixed_recall"]],
         lives=[
             {"from": life.accepted_from, "because": life.because, "alarms": _said(life.alarms), "spark": spark_of(life)}
             for life in pulse.lives[:-1]
@@ -68,6 +80,15 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         log_line=pulse.log_line,
         confidence=f"{pulse.life.judgement.monitor.settings.confidence:.0%}",
     )
+
+
+def _near(pulse: Pulse) -> list[dict[str, Any]]:
+    """How near each line that is changing is to its alarm, as a bar."""
+    found = []
+    for change in pulse.changes:
+        words = f"evidence {10**change.evidence:.2g} of the {10**change.bar:.3g} at which the {change.line} line alarms"
+        found.append({"percent": round(100 * min(10 ** (change.evidence - change.bar), 1)), "words": words})
+    return found
 
 
 def _segments(pulse: Pulse) -> dict[str, Any]:
@@ -137,7 +158,7 @@ def _tiles(pulse: Pulse, windows: list[WatchedWindow]) -> list[dict[str, Any]]:
                 "value": "withheld" if estimate.undefined_because else f"{estimate.value:{sign}.3f}",
                 "range": "" if reach is None else f"{reach.low:{sign}.3f} to {reach.high:{sign}.3f}",
                 "before": "" if before is None else f"reference {before:.3f}",
-                "meaning": TITLES[name][1],
+                "meaning": TITLES[name][1] + (FIXED if name == "recall" and last.positives == "reference" else ""),
             }
         )
     return found

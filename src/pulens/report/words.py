@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from pulens.estimate import Estimate, Interval
 from pulens.metrics import METRICS, leading
+from pulens.priors.feasible import UNEVEN
 from pulens.report.contradiction import contradiction_verdict
 from pulens.scenario import Scenario
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.other_scenario import OtherScenario
     from pulens.evidence import Evidence
+    from pulens.selection import Practice
 
 BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it from one half
 
@@ -99,7 +101,7 @@ def verdict_without_the_prior(evaluation: Evaluation) -> tuple[str, ...]:
     found, prior = evaluation.estimates, evaluation.class_prior
     area, precision = found["roc_auc"], found["precision"]
     common = "" if prior.interval is None else f" ({_ends(prior.interval)})"
-    known = precision.interval is not None and not math.isnan(precision.value)
+    known = precision.interval is not None and not precision.undefined_because
     return (
         f"{_found_sentence(evaluation)[:-1]}; {_ranking_range(area)}",
         "How many of the flagged rows are truly positive hangs on how common positives are, which these rows hardly "
@@ -117,7 +119,7 @@ def _found_sentence(evaluation: Evaluation) -> str:
 
 
 def _ranking_range(area: Estimate) -> str:
-    if area.interval is None or math.isnan(area.value):
+    if area.interval is None or area.undefined_because:
         return ranking_sentence(area).replace("The model", "the model", 1)
     guessing = ", which may be no better than guessing (50%)" if area.interval.low <= 0.5 else ""
     return f"the model ranks a random positive above a random negative {_between(area.interval)} of the time{guessing}."
@@ -133,7 +135,7 @@ def _between(interval: Interval) -> str:
 
 def ranks_backwards(area: Estimate) -> bool:
     """Whether positives score so much lower than negatives that the scores seem to be upside down."""
-    if math.isnan(area.value):
+    if area.undefined_because:
         return False
     return area.value < BACKWARDS if area.interval is None else area.interval.high < 0.5
 
@@ -151,7 +153,10 @@ def prior_words(evidence: Evidence) -> str:
         words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
     if prior.feasible is not None and prior.feasible != prior.interval:
         reach = f"{prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
-        words += f". Without the estimate's assumption the data allow {reach}"
+        words += f". Without the estimate's assumption the data allow {reach} if labels are random"
+        if prior.feasible_uneven is not None:
+            often = f"high scores were labelled up to {UNEVEN:g} times as often"
+            words += f", up to {prior.feasible_uneven.high:.3g} if {often}"
     return words
 
 
@@ -221,6 +226,8 @@ def _within(name: str) -> str:
 
 def ranking_sentence(area: Estimate) -> str:
     """What the area under the ROC curve says."""
+    if area.withheld_because:
+        return _ranking_range(area).replace("the model", "The model", 1)
     if math.isnan(area.value):
         return f"How well the model ranks is undefined: {area.undefined_because}."
     sentence = f"The model ranks a random positive above a random negative {percent(area.value)} of the time"
@@ -235,10 +242,13 @@ def ranking_sentence(area: Estimate) -> str:
 
 def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) -> str:
     """What precision and recall at the threshold say."""
-    if math.isnan(precision.value):
+    if precision.undefined_because:
         return f"At the threshold {threshold:.4g} precision is undefined: {precision.undefined_because}."
-    sentence = f"Of the rows flagged at {threshold:.4g} or above, about {percent(precision.value)}"
-    sentence += f"{doubt(precision.interval)} are truly positive"
+    sentence = f"Of the rows flagged at {threshold:.4g} or above, "
+    if precision.withheld_because and precision.interval is not None:
+        sentence += f"{_between(precision.interval)} are truly positive"
+    else:
+        sentence += f"about {percent(precision.value)}{doubt(precision.interval)} are truly positive"
     if math.isnan(recall.value):
         return f"{sentence}."
     return f"{sentence}; they are {percent(recall.value)}{doubt(recall.interval)} of all positives."
@@ -249,6 +259,8 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     found = data_assumptions(evaluation.evidence)
     if evaluation.within is not None:
         found = (random_within(evaluation.within.cells.words), *found[1:])
+    if evaluation.practice is not None:
+        found = (IN_PRACTICE, *found[1:])
     if evaluation.threshold_choice in ("given", "fixed before the check"):
         return found
     return (
@@ -259,6 +271,25 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
             "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
         ),
     )
+
+
+def labelling_words(practice: Practice | None) -> str:
+    """How positives are taken to have come by their labels, where that is not at random.
+
+    >>> from pulens.selection import check_labelling
+    >>> labelling_words(check_labelling("random"))
+    ''
+    """
+    if practice is None:
+        return ""
+    return f"as uneven as in practice; intervals are {practice.guarantee}"
+
+
+IN_PRACTICE = Assumption(
+    "Labelled positives are as much easier than the hidden ones as in the real data sets that this was learned on.",
+    "Labels that favour easy positives far more than usual, or hard ones.",
+    "Recall and ROC AUC come out too high, or too low; checking rows settles it.",
+)
 
 
 def random_within(columns: str) -> Assumption:

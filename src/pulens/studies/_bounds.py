@@ -123,9 +123,9 @@ def height_at(curve: Curve, places: Floats) -> Floats:
 
 def save(figure: Any, out: Path, name: str) -> tuple[Path, ...]:
     """Write the picture and let go of it."""
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     path = out / f"{name}.png"
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure, dpi=130)
     pyplot().close(figure)
     return (path,)

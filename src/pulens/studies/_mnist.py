@@ -13,11 +13,11 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import whole_file
 from pulens.errors import MissingDependencyError
 from pulens.studies._stored import store_path, unreadable
 from pulens.studies._study import Workbench
 from pulens.types import Floats
-from pulens.whole_files import whole_file
 
 SETTINGS = ("PN-logistic", "PN-sigmoid", "PU-logistic", "PU-sigmoid")
 COLOURS = {"PN-logistic": "#1f5fa8", "PN-sigmoid": "#3d8b5f", "PU-logistic": "#c8553d", "PU-sigmoid": "#b08a2e"}
@@ -80,6 +80,13 @@ def trained(bench: Workbench) -> Trained:
     if store is not None:
         _write(store, _MADE[design])
     return _MADE[design]
+
+
+def at_hand(bench: Workbench) -> Trained | None:
+    """The networks of the design where figures 1 to 3 left them, and none where they would have to be trained."""
+    store = store_path(bench, "mnist-runs", ".npz")
+    is_there = TrainingDesign.of(bench) in _MADE or (store is not None and store.exists())
+    return trained(bench) if is_there else None
 
 
 _MADE: dict[
@@ -191,7 +198,7 @@ def _read(store: Path, design: TrainingDesign) -> Trained:
 
 
 def _write(store: Path, found: Trained) -> None:
-    with whole_file(store) as path, path.open("wb") as file:
+    with whole_file(store) as temporary, temporary.open("wb") as file:
         np.savez_compressed(
             file,
             design=json.dumps(asdict(found.design)),

@@ -135,7 +135,7 @@ def draw_biases(found: dict[str, dict[str, Biases]], out: Path | None, name: str
     """One panel per world on logarithmic axes, with 90% bands and the theory's rate dashed."""
     if out is None:
         return ()
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, axes = plt.subplots(1, len(found), figsize=(5.4 * len(found), 4.4), sharey=True, layout="constrained")
@@ -154,7 +154,7 @@ def draw_biases(found: dict[str, dict[str, Biases]], out: Path | None, name: str
     first_axes.set_ylabel("|PU-ECE - true calibration error|")
     first_axes.legend(fontsize=8)
     path = out / f"{name}.png"
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure, dpi=130)
     plt.close(figure)
     return (path,)
 

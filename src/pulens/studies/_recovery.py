@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import write_whole
 from pulens.counts.tally import Tally
 from pulens.curves.precision_recall import curve_areas, precision_recall_curve
 from pulens.metrics import find
@@ -32,7 +33,6 @@ from pulens.scenario import Scenario
 from pulens.studies._recovery_networks import out_of_bag_scores
 from pulens.studies._stored import store_path, unreadable
 from pulens.studies._study import Workbench
-from pulens.whole_files import write_whole
 
 BETAS = (1.0, 0.95, 0.75)
 MOST_UNLABELLED = 10_000

@@ -94,7 +94,7 @@ def draw(
     """Recovered minus true area by method and beta, as the paper's Figure 2; and our errors against the published."""
     if out is None:
         return ()
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
@@ -124,6 +124,6 @@ def draw(
     for ax in (left, right):
         ax.grid(alpha=0.25)
     path = out / f"{name}.png"
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure, dpi=130)
     plt.close(figure)
     return (path,)

@@ -168,7 +168,7 @@ def _draw_panel(found: Runs, mine: Mapping[str, Any], family: str, ax: Any) -> N
 
 def draw(found: Runs, curves: Curves, path: Path) -> Path:
     """A row per data set, a column per family of methods, a line per method; the references in every panel."""
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     datasets = sorted({dataset for _, dataset in curves})
@@ -188,7 +188,7 @@ def draw(found: Runs, curves: Curves, path: Path) -> Path:
             ax.set(xscale="log", xlabel="label frequency", title=f"{dataset}: {family}")
             _draw_panel(found, mine, family, ax)
         row[0].set_ylabel("accuracy in percent")
-    figure.savefig(path, dpi=150)
+    write_figure(path, figure)
     plt.close(figure)
     return path
 

@@ -138,7 +138,7 @@ def _plentiful(found: Runs, scores: MeanScores) -> Claim:
 
 def draw(found: Runs, scores: MeanScores, dataset: str, path: Path) -> Path:
     """A line per method, best first: full marks with few labels, hollow ones with many."""
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
 
@@ -165,7 +165,7 @@ def draw(found: Runs, scores: MeanScores, dataset: str, path: Path) -> Path:
     ax.set_yticklabels([found.titles[name] for name in names])
     ax.grid(axis="y", alpha=0.25)
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
-    figure.savefig(path, dpi=150)
+    write_figure(path, figure)
     plt.close(figure)
     return path
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import fmean, median
 
+from pulens.atomic_write import write_whole
 from pulens.benchmark.analyse.cells import SeedSummary
 from pulens.benchmark.methods import DISAMBIGUATION, GENERATIVE, RISK
 from pulens.benchmark.published import table_1
@@ -37,7 +38,7 @@ def run(bench: Workbench) -> Outcome:
     files: tuple[Path, ...] = ()
     if bench.out is not None:
         path = bench.out / "bench_table_1.txt"
-        path.write_text("\n\n".join([*tables, *map(str, claims)]) + "\n", encoding="utf-8")
+        write_whole(path, "\n\n".join([*tables, *map(str, claims)]))
         files = (path,)
     return Outcome(tables, claims, files)
 

@@ -114,7 +114,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     """Error against labelled rows, bands of one standard error."""
     if out is None:
         return ()
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
@@ -132,7 +132,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     ax.grid(alpha=0.25, which="both")
     ax.legend()
     path = out / "pu-ece-figure-1.png"
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure, dpi=130)
     plt.close(figure)
     return (path,)
 

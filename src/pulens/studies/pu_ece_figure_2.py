@@ -85,7 +85,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     """One panel per setting, first trial, both classes."""
     if out is None:
         return ()
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), layout="constrained")
@@ -99,7 +99,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     axes[0].set_ylabel("test rows")
     axes[0].legend(fontsize=8)
     path = out / "pu-ece-figure-2.png"
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure, dpi=130)
     plt.close(figure)
     return (path,)
 

@@ -63,7 +63,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     """One panel per setting, first trial, both classes, rows on a logarithmic axis so that the middle can be seen."""
     if out is None:
         return ()
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), sharey=True, layout="constrained")
@@ -76,7 +76,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     axes[0].set_ylabel("test rows")
     axes[0].legend(fontsize=8)
     path = out / "pu-ece-figure-3.png"
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure, dpi=130)
     plt.close(figure)
     return (path,)
 

@@ -66,7 +66,7 @@ def run(bench: Workbench) -> Outcome:
 def _draw(scores: Floats, truth: Floats, mean: Floats, deviation: Floats, out: Path | None) -> tuple[Path, ...]:
     if out is None:
         return ()
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, ax = plt.subplots(figsize=(5, 4.8), layout="constrained")
@@ -80,7 +80,7 @@ def _draw(scores: Floats, truth: Floats, mean: Floats, deviation: Floats, out: P
     ax.grid(alpha=0.25)
     ax.legend()
     path = out / "pu-ece-figure-6.png"
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure, dpi=130)
     plt.close(figure)
     return (path,)
 

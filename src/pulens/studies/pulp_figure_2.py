@@ -37,7 +37,7 @@ def _tables(results: Results) -> tuple[str, ...]:
 
 def draw(results: Results, path: Path) -> Path:
     """Two rows (correlation, deviation) by three labellings, as published; the most labels that were tried."""
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, axes = plt.subplots(2, 3, figsize=(12, 7), sharex=True, layout="constrained")
@@ -50,7 +50,7 @@ def draw(results: Results, path: Path) -> Path:
     for ax in axes[-1]:
         ax.set_xlabel("share of positives among the unlabelled rows")
     axes[0, 0].legend(fontsize="small")
-    figure.savefig(path, dpi=150)
+    write_figure(path, figure)
     plt.close(figure)
     return path
 

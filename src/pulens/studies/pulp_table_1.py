@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pulens.atomic_write import write_whole
 from pulens.studies._pulp import run as run_experiment
 from pulens.studies._pulp_report import SOURCE, claims, tables
 from pulens.studies._study import Outcome, Study, Workbench
@@ -18,7 +19,7 @@ def run(bench: Workbench) -> Outcome:
     files: tuple[Path, ...] = ()
     if bench.out is not None:
         path = bench.out / "pulp_table_1.txt"
-        path.write_text("\n\n".join([*shown, *map(str, found)]) + "\n", encoding="utf-8")
+        write_whole(path, "\n\n".join([*shown, *map(str, found)]))
         files = (path,)
     return Outcome(shown, found, files)
 

@@ -94,7 +94,7 @@ def draw(maps: dict[Truth, AreaMap], out: Path | None) -> tuple[Path, ...]:
     """Nine panels for each AUC, as published: grey where no area is feasible, dotted at the truth."""
     if out is None:
         return ()
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, axes = plt.subplots(3, 9, figsize=(17, 6.2), sharex=True, sharey=True, layout="constrained")
@@ -109,7 +109,7 @@ def draw(maps: dict[Truth, AreaMap], out: Path | None) -> tuple[Path, ...]:
     figure.supylabel("estimated beta")
     figure.colorbar(shown, ax=axes, shrink=0.7, pad=0.01, label="|recovered AUC - AUC|; grey: none is feasible")
     path = out / "recovery-figure-3.png"
-    figure.savefig(path, dpi=130)
+    write_figure(path, figure, dpi=130)
     plt.close(figure)
     return (path,)
 

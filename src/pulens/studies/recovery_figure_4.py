@@ -85,7 +85,7 @@ def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
     """The map, grey where no area is feasible, and the notable lines beside it."""
     if out is None:
         return ()
-    from pulens.plots.backend import pyplot
+    from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
@@ -117,7 +117,7 @@ def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
     for ax in (left, right):
         ax.set(xlabel="estimated alpha", ylabel="estimated beta", xlim=(0, 1), ylim=(0, 1), aspect="equal")
     path = out / "recovery-figure-4.png"
-    figure.savefig(path, dpi=130, bbox_inches="tight")
+    write_figure(path, figure, dpi=130, bbox_inches="tight")
     plt.close(figure)
     return (path,)
 

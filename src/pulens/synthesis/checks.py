@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
-from pulens.errors import AssumptionError, InputError, PulensError, listed, nearest
+from pulens.errors import AssumptionError, InputError, PulensError, listed, nearest, shown
 from pulens.keywords import KeywordError
 from pulens.labelling import Mechanism
 from pulens.notice import Notice, Severity
 from pulens.recovery.assumptions import check_label_noise
+from pulens.scalars import real, whole
 from pulens.scenario import Scenario
 from pulens.synthesis.clues import MIXTURE_PARAMETERS
 from pulens.synthesis.construct import Recipe
@@ -30,7 +29,7 @@ def check_recipe(
     unlabelled: str,
     candidate_share: float | None,
 ) -> Recipe:
-    check_label_noise(label_noise)
+    label_noise = check_label_noise(label_noise)
     label_frequency = _check_how_many(label_frequency, labelled)
     if unlabelled not in UNLABELLED:
         raise AssumptionError(f"unlabelled must be one of {listed(UNLABELLED)}, got {unlabelled!r}.")
@@ -70,7 +69,7 @@ def _check_how_many(label_frequency: float | None, labelled: int | None) -> floa
 
 
 def check_rows(X: Any, is_positive: Booleans) -> None:
-    rows = X.shape[0] if hasattr(X, "shape") else None
+    rows = X.shape[0] if getattr(X, "shape", ()) else None
     if rows is None:
         raise InputError(f"X must be an array, a sparse matrix or a frame, got {type(X).__name__}.")
     if rows != is_positive.size:
@@ -83,19 +82,17 @@ def check_rows(X: Any, is_positive: Booleans) -> None:
 
 
 def check_seed(seed: Any) -> int:
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise PulensError(f"seed must be a whole number of at least 0, got {seed!r}.")
-    return int(seed)
+    number = whole(seed)
+    if number is None or number < 0:
+        raise PulensError(f"seed must be a whole number of at least 0, got {shown(seed)}.")
+    return number
 
 
 def check_share(name: str, value: float, *, lowest_allowed: bool = False) -> None:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not (0 < value < 1 or (lowest_allowed and value == 0))
-    ):
+    number = real(value)
+    if not (0 < number < 1 or (lowest_allowed and number == 0)):
         lowest = "at least 0" if lowest_allowed else "above 0"
-        raise AssumptionError(f"{name} must be {lowest} and below 1, got {value!r}. Write 10% as 0.1.")
+        raise AssumptionError(f"{name} must be {lowest} and below 1, got {shown(value)}. Write 10% as 0.1.")
 
 
 def check_shares(**shares: float) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.containers import plain_array
 from pulens.errors import InputError
 from pulens.labelling import Mechanism, auxiliary_log_odds, mixture_log_density
 from pulens.synthesis.pu_data import take
@@ -51,7 +52,10 @@ class Clues:
         return places[self.rule.choose(self(places), count, rng, **own)]
 
     def _checked(self, given: Any) -> NDArray[np.float64]:
-        values = np.asarray(given, dtype=np.float64)
+        try:
+            values = plain_array(given).astype(np.float64)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"evidence must hold one finite number per row: {error}.") from error
         if values.shape != self.is_positive.shape or not np.isfinite(values).all():
             raise InputError(
                 f"evidence must hold one finite number per row ({self.is_positive.size}), got shape {values.shape}."

@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from pulens.errors import AssumptionError, InputError, listed
+from pulens.containers import plain_array
+from pulens.errors import AssumptionError, InputError, listed, shown
 from pulens.keywords import keywords_of
 from pulens.labelling import canonical_name, find
+from pulens.scalars import is_among, is_missing, plain_scalar, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.synthesis.checks import (
     check_parameters,
@@ -104,6 +106,8 @@ def synthesise(
     )
     check_shares(validation_share=validation_share, test_share=test_share)
     check_priors(class_prior=class_prior, test_class_prior=test_class_prior)
+    class_prior, test_class_prior = (None if one is None else real(one) for one in (class_prior, test_class_prior))
+    validation_share, test_share = real(validation_share), real(test_share)
     settings = check_parameters(name, rule, parameters, keywords_of(synthesise))
     streams = [np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(6)]
 
@@ -152,10 +156,10 @@ def binarise(y: Any, positive: Any = None) -> Booleans:
     >>> binarise(["ham", "spam", "ham"], positive="spam")
     array([False,  True, False])
     """
-    values = np.asarray(y)
+    values = plain_array(y)
     if values.ndim != 1:
         raise InputError(f"y must hold one class per row, got an array of shape {values.shape}.")
-    missing = np.flatnonzero([value is None or value != value for value in values.tolist()])
+    missing = np.flatnonzero([is_missing(value) for value in values.tolist()])
     if missing.size:
         raise InputError(
             f"y has no class in row {missing[0]} (counting from 0) and {missing.size - 1} others. Leave these rows "
@@ -172,10 +176,14 @@ def binarise(y: Any, positive: Any = None) -> Booleans:
                 "Say which class, or which list of classes, is positive."
             )
         return values.astype(bool)
-    wanted = list(positive) if isinstance(positive, list | tuple | set | frozenset | np.ndarray | range) else [positive]
-    unknown = [value for value in wanted if value not in present.tolist()]
+    positive = plain_scalar(positive)
+    several = isinstance(positive, list | tuple | set | frozenset | np.ndarray | range)
+    wanted = [plain_scalar(value) for value in (positive if several else [positive])]
+    unknown = [value for value in wanted if not is_among(value, present.tolist())]
     if unknown:
-        raise InputError(f"positive={positive!r}: {unknown[0]!r} is not a class; y holds {listed(present.tolist())}.")
+        raise InputError(
+            f"positive={shown(positive)}: {shown(unknown[0])} is not a class; y holds {listed(present.tolist())}."
+        )
     return np.isin(values, wanted)
 
 

@@ -2,12 +2,14 @@
 
 Read in this order: ``cells`` (a window becomes counts), ``weights`` and ``shift`` (d), ``rates`` (metrics), ``fit`` (is
 it only more positives?), ``noise`` and ``evidence_lines`` (alarms for life), ``monitor`` (what is fixed), ``judging``,
-``numbers``, ``answer``, ``lives``, ``state``, ``door``. The room is not called ``watch`` because it would stand in
-front of the function :func:`pulens.watch`.
+``numbers``, ``labelling`` and ``bands`` (what else moved), ``answer``, ``lives``, ``state``, ``door``. The room is not
+called ``watch`` because it would stand in front of the function :func:`pulens.watch`.
 """
 
-from pulens.watching.answer import Alarm, Pulse, TimeLine, WatchLife
+from pulens.watching.answer import Alarm, Change, Pulse, TimeLine, WatchLife
+from pulens.watching.bands import ScoreBand
 from pulens.watching.door import watch
+from pulens.watching.labelling import LabelChange
 from pulens.watching.numbers import WatchedWindow
 
-__all__ = ["Alarm", "Pulse", "TimeLine", "WatchLife", "WatchedWindow", "watch"]
+__all__ = ["Alarm", "Change", "LabelChange", "Pulse", "ScoreBand", "TimeLine", "WatchLife", "WatchedWindow", "watch"]

@@ -13,14 +13,17 @@ import numpy as np
 
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.estimate import Interval
+from pulens.keywords import typed
 from pulens.notice import Notice, worst_first
 from pulens.types import Floats
+from pulens.watching.bands import ScoreBand, score_bands
 from pulens.watching.judging import Judgement
+from pulens.watching.labelling import LabelChange, labelling_of
 from pulens.watching.numbers import WatchedWindow, watched_windows
 from pulens.watching.rates import recall_among
 
 LOGGED = 5  # segments in the line for a log
-Status = Literal["fine", "alarm"]
+Status = Literal["quiet", "changing", "alarm"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +43,57 @@ class Alarm:
     has_fallen: bool = False
 
     def __str__(self) -> str:
-        size = "" if self.line == "fit" else f" {'d' if self.line == 'share' else 'recall'} {self._level}"
-        return f"ALARM {self.line} since {self.since} ({self.since_low} to {self.since_high}){size}"
-
-    @property
-    def _level(self) -> str:
-        sign = "+" if self.line == "share" else ""
-        reach = self.interval
-        doubt = "" if reach is None else f" ({reach.low:{sign}.2f} to {reach.high:{sign}.2f})"
-        return f"{self.level:{sign}.2f}{doubt}"
+        return f"ALARM {self.line} since {self.since} ({self.since_low} to {self.since_high}){_size(self)}"
 
     def to_dict(self) -> dict[str, Any]:
         names = ("line", "certain", "since", "since_low", "since_high", "level")
-        reach = self.interval
-        ends = {"low": None if reach is None else reach.low, "high": None if reach is None else reach.high}
-        return {name: getattr(self, name) for name in names} | ends | {"has_fallen": self.has_fallen}
+        return {name: getattr(self, name) for name in names} | _ends(self) | {"has_fallen": self.has_fallen}
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line that is changing, and not yet certain: since when, by how much, how near its bar, what would settle it.
+
+    ``evidence`` and ``bar`` are log10 of the running total and of what it must reach; ``settled_after`` is how many
+    more windows like those since the start would (None: not within 60, or not looked for).
+    """
+
+    line: str
+    since: str
+    since_low: str
+    since_high: str
+    level: float
+    interval: Interval | None
+    evidence: float
+    bar: float
+    settled_after: int | None
+
+    def __str__(self) -> str:
+        return (
+            f"CHANGING {self.line} since {self.since} ({self.since_low} to {self.since_high}){_size(self)}, "
+            f"evidence {10**self.evidence:.2g} of {10**self.bar:.3g}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        names = ("line", "since", "since_low", "since_high", "level")
+        more = ("evidence", "bar", "settled_after")
+        return (
+            {name: getattr(self, name) for name in names} | _ends(self) | {name: getattr(self, name) for name in more}
+        )
+
+
+def _size(change: Alarm | Change) -> str:
+    """How large a change is, for a log; the fit has no size that anybody could read."""
+    if change.line == "fit":
+        return ""
+    sign, reach = "+" if change.line == "share" else "", change.interval
+    doubt = "" if reach is None else f" ({reach.low:{sign}.2f} to {reach.high:{sign}.2f})"
+    return f" {'d' if change.line == 'share' else 'recall'} {change.level:{sign}.2f}{doubt}"
+
+
+def _ends(change: Alarm | Change) -> dict[str, float | None]:
+    reach = change.interval
+    return {"low": None if reach is None else reach.low, "high": None if reach is None else reach.high}
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +124,43 @@ class WatchLife:
 
     @cached_property
     def alarms(self) -> tuple[Alarm, ...]:
-        return tuple(found for name in self.judgement.runs if (found := self._alarm(name)) is not None)
+        names = [window.name for window in self.judgement.windows]
+        return tuple(
+            Alarm(line, names[run.certain], *self._since(line), run.has_fallen)
+            for line, run in self.judgement.runs.items()
+            if run.certain is not None and run.since is not None
+        )
+
+    @cached_property
+    def changes(self) -> tuple[Change, ...]:
+        """Lines that are near their bar and have not reached it."""
+        return tuple(
+            Change(
+                line,
+                *self._since(line),
+                float(run.log_totals[-1]) / math.log(10),
+                run.log_bar / math.log(10),
+                self.judgement.settled_after() if line == "share" else None,
+            )
+            for line, run in self.judgement.runs.items()
+            if run.is_changing and run.began is not None
+        )
+
+    @cached_property
+    def labelling(self) -> LabelChange | None:
+        """Whether labelled rows of the windows score differently, and why; None where they do not."""
+        return None if self.judgement.is_later_life else labelling_of(self.judgement)
+
+    @cached_property
+    def score_bands(self) -> tuple[ScoreBand, ...]:
+        """Where the scores of the windows since a change of the share or the fit differ; empty while all is quiet."""
+        runs = self.judgement.runs
+        began = [runs[line].began for line in ("share", "fit") if line in runs and self._is_told(line)]
+        return score_bands(self.judgement, min(each[0] for each in began if each is not None)) if began else ()
+
+    def _is_told(self, line: str) -> bool:
+        told = [alarm.line for alarm in self.alarms] + [change.line for change in self.changes]
+        return line in told
 
     @cached_property
     def lines(self) -> Mapping[str, TimeLine]:
@@ -101,12 +176,13 @@ class WatchLife:
             for name, run in self.judgement.runs.items()
         }
 
-    def _alarm(self, line: str) -> Alarm | None:
+    def _since(self, line: str) -> tuple[str, str, str, float, Interval | None]:
+        """When a line's change began, at the earliest, at the latest, and the level since with its interval."""
         run = self.judgement.runs[line]
-        if run.certain is None or run.since is None or run.starts is None:
-            return None
+        assert run.starts is not None
+        assert run.began is not None
         names = [window.name for window in self.judgement.windows]
-        first, low, high = run.since
+        first, low, high = run.began
         at = run.starts.heaviest
         z, confidence = self.judgement.monitor.settings.z, self.judgement.monitor.settings.confidence
         interval: Interval | None = None
@@ -116,7 +192,7 @@ class WatchLife:
             interval = Interval(level - reach, level + reach, confidence, "level since")
         elif line == "recall":
             level, interval = self._recall_since(first, run.places[-1])
-        return Alarm(line, names[run.certain], names[first], names[low], names[high], level, interval, run.has_fallen)
+        return names[first], names[low], names[high], level, interval
 
     def _recall_since(self, first: int, last: int) -> tuple[float, Interval]:
         monitor = self.judgement.monitor
@@ -150,8 +226,23 @@ class Pulse:
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
-        """Those that stand; empty when all is fine."""
+        """Those that stand; empty when none does."""
         return self.life.alarms
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What is changing and not yet certain; empty when all is quiet."""
+        return self.life.changes
+
+    @property
+    def labelling(self) -> LabelChange | None:
+        """Whether labelled rows of the windows score differently, and whether labelling changed or the positives."""
+        return self.life.labelling
+
+    @property
+    def score_bands(self) -> tuple[ScoreBand, ...]:
+        """Which scores moved since a change; empty while all is quiet."""
+        return self.life.score_bands
 
     @property
     def windows(self) -> Mapping[str, WatchedWindow]:
@@ -164,7 +255,10 @@ class Pulse:
 
     @property
     def status(self) -> Status:
-        return "alarm" if self.alarms or any(one.alarms for one in self.segments.values()) else "fine"
+        parts = (self, *self.segments.values())
+        if any(one.alarms for one in parts):
+            return "alarm"
+        return "changing" if any(one.changes for one in parts) else "quiet"
 
     @property
     def by_evidence(self) -> tuple[str, ...]:
@@ -212,12 +306,13 @@ class Pulse:
         """One line for a log, of the last window."""
         names = list(self.windows)
         last = names[-1] if names else "no window"
-        told = [str(alarm) for alarm in self.alarms]
-        standing = [name for name in self.by_evidence if self.segments[name].alarms]
-        for name in standing[:LOGGED]:
-            told += [f"{alarm} in segment {name}" for alarm in self.segments[name].alarms]
-        if len(standing) > LOGGED:
-            told.append(f"ALARM in {len(standing) - LOGGED} more segments")
+        told = [str(one) for one in (*self.alarms, *self.changes)]
+        for word, attribute in (("ALARM", "alarms"), ("CHANGING", "changes")):
+            named = [name for name in self.by_evidence if getattr(self.segments[name], attribute)]
+            for name in named[:LOGGED]:
+                told += [f"{one} in segment {name}" for one in getattr(self.segments[name], attribute)]
+            if len(named) > LOGGED:
+                told.append(f"{word} in {len(named) - LOGGED} more segments")
         return f"{last} {'; '.join(told) or 'ok'}"
 
     def accept(self, window: str, because: str = "", *, segment: str | None = None) -> Pulse:
@@ -243,7 +338,7 @@ class Pulse:
         """Plain Python values, ready for JSON; every float is finite or null."""
         monitor = self.life.judgement.monitor
         settings, prior, recall = monitor.settings, monitor.prior, monitor.recall
-        noise = {"share": monitor.share_noise.factor, "fit": monitor.fit_noise.factor}
+        noise = {line: monitor.noise(line).factor for line in ("share", "fit")}
         flagged = None if monitor.flagged is None else float(monitor.reference.q @ monitor.flagged)
         apart: dict[str, Any] = {}
         if self.segments or self.unjudged:
@@ -262,13 +357,16 @@ class Pulse:
             "reference": {
                 "rows": monitor.reference.rows,
                 "labelled": monitor.reference.n_labelled,
-                "windows": max(monitor.share_noise.windows, 1),
+                "windows": monitor.reference_rows.size,
                 "auc": monitor.area,
                 "recall": None if recall is None else recall[0],
                 "flagged": flagged,
                 "noise": noise,
             },
             "alarms": [alarm.to_dict() for alarm in self.alarms],
+            "changes": [change.to_dict() for change in self.changes],
+            "score_bands": [band.to_dict() for band in self.score_bands],
+            "labelling": None if self.labelling is None else self.labelling.to_dict(),
             "windows": [window.to_dict() for window in self.windows.values()],
             "lines": {name: line.to_dict() for name, line in self.lines.items()},
             "accepted": [{"from": life.accepted_from, "because": life.because} for life in self.lives[:-1]],
@@ -308,10 +406,11 @@ class Pulse:
 
         return draw_watch(self, axes)
 
+    @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, lines over time, trust, what to do next; written to ``path`` if given."""
+        from pulens.atomic_write import write_whole
         from pulens.report.watch_page import watch_page
-        from pulens.whole_files import write_whole
 
         page = watch_page(self, title=title)
         if path is not None:
@@ -327,6 +426,7 @@ def _in_short(pulse: Pulse) -> dict[str, Any]:
         "status": pulse.status,
         "life": len(pulse.lives),
         "alarms": [alarm.to_dict() for alarm in pulse.alarms],
+        "changes": [change.to_dict() for change in pulse.changes],
         "reference": {"rows": monitor.reference.rows, "labelled": monitor.reference.n_labelled, "auc": monitor.area},
         "class_prior": None if monitor.prior is None else monitor.prior.to_dict(),
         "windows": [window.name for window in windows],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from functools import reduce
 from operator import add
@@ -11,12 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from pulens.atomic_write import write_whole
 from pulens.counts.tally import Tally
 from pulens.doors.combinations import refuse_together
 from pulens.errors import InputError, PulensError, shown
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import READING
-from pulens.keywords import hands_on
+from pulens.keywords import hands_on, names_of
+from pulens.locks import locked
 from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.types import Floats
@@ -24,6 +27,7 @@ from pulens.watching.answer import Pulse, WatchLife
 from pulens.watching.cells import edges_of, reduce_to_cells
 from pulens.watching.judging import Judgement, ReducedWindow
 from pulens.watching.monitor import AGES, KnownPrior, Monitor, WatchSettings
+from pulens.watching.noise import days_apart
 from pulens.watching.segment_priors import segment_priors, whole_prior
 from pulens.watching.segments import controlled, settings_apart
 from pulens.watching.sources import (
@@ -38,7 +42,6 @@ from pulens.watching.sources import (
     tallies_over_time,
 )
 from pulens.watching.state import read_state, state_text
-from pulens.whole_files import write_whole
 
 SETTINGS = tuple(one.name for one in fields(WatchSettings))
 CROSSED = " / "  # between the names of columns that tell segments together
@@ -120,7 +123,8 @@ def watch(
         ``"window"`` judges windows whose own labels are complete by these positives, where positives moved; the
         reference's class prior is then needed even for the change of the share.
     state
-        A file that is read if it is there and written whole: a new day then costs one window.
+        A file that is read if it is there and written whole: a new day then costs one window. Another watch on the
+        same file waits until this one has finished, and is refused after a minute.
     rejudge
         Judge everything anew, whatever the state says.
     cluster
@@ -140,9 +144,10 @@ def watch(
         refuse_together("clusters-watch")
     others = ("reference", "windows", "reading", "cluster")
     named = {name: value for name, value in locals().items() if name not in (*others, "others")}
-    pulse = judged(reference, windows, **named, **reading)
-    if state is not None:
-        write_whole(state, state_text(pulse))
+    with nullcontext() if state is None else locked(state):
+        pulse = judged(reference, windows, **named, **reading)
+        if state is not None:
+            write_whole(state, state_text(pulse))
     return pulse
 
 
@@ -162,6 +167,8 @@ def judged(
     **named: Any,
 ) -> Pulse:
     """The answer of :func:`watch`, its state read but not written."""
+    if state is not None and not isinstance(state, str | Path):
+        raise PulensError(f"state must be the name of a file, or None, got {shown(state)}.")
     columns = _columns(group_by)
     named["group_by"] = CROSSED.join(columns) or None
     settings = WatchSettings(**{name: named.pop(name) for name in SETTINGS if name in named})
@@ -190,8 +197,8 @@ def _columns(group_by: Any) -> tuple[str, ...]:
     """The columns that tell segments, one name or several."""
     if group_by is None:
         return ()
-    found = (group_by,) if isinstance(group_by, str) else tuple(group_by)
-    if not found or not all(isinstance(name, str) and name for name in found) or len(set(found)) < len(found):
+    found = names_of("group_by", group_by)
+    if not found or not all(found) or len(set(found)) < len(found):
         raise PulensError(f"group_by names a column, or several different ones, got {shown(group_by)}.")
     return found
 
@@ -291,7 +298,7 @@ def judge_tallies(
 
 def _begin(settings: WatchSettings, read: Windows, prior: KnownPrior | None, asked: str) -> Pulse:
     """A watch that has judged nothing yet."""
-    pulse = _start(settings, [tally for _, tally in read.reference], prior)
+    pulse = _start(settings, read.reference, prior)
     edges = pulse.life.judgement.monitor.edges
     judgement = replace(pulse.life.judgement, confirmed=_confirmed(read, [name for name, _ in read.reference], edges))
     fingerprints = [digests(tally, Scenario(settings.scenario)) for _, tally in read.reference]
@@ -361,7 +368,8 @@ def _labelled_whole(read: Windows) -> Tally:
     return whole
 
 
-def _start(settings: WatchSettings, parts: Sequence[Tally], prior: KnownPrior | None) -> Pulse:
+def _start(settings: WatchSettings, named: Named, prior: KnownPrior | None) -> Pulse:
+    parts = [tally for _, tally in named]
     scenario = Scenario(settings.scenario)
     whole = _labelled_whole(Windows([("", part) for part in parts], []))
     edges = edges_of(whole, scenario, settings.threshold)
@@ -371,7 +379,8 @@ def _start(settings: WatchSettings, parts: Sequence[Tally], prior: KnownPrior | 
     if not populations:
         raise InputError("the reference has no row of the population: in case-control these are the unlabelled rows.")
     together = scenario is Scenario.SINGLE_SET
-    monitor = Monitor.of(settings, edges, labelled, populations, prior, together=together)
+    days = days_apart(name for name, _ in named)
+    monitor = Monitor.of(settings, edges, labelled, populations, prior, together=together, days=days)
     return Pulse((WatchLife(Judgement(monitor, (), {})),), reference_windows=tuple(populations))
 
 

@@ -1,4 +1,5 @@
-"""Alarms for life: a likelihood ratio of "changed once, some time" against "never", mixed over every start."""
+"""Alarms for life: a likelihood ratio of "changed once, some time" against "never", mixed over every start and over
+every level of day-to-day noise."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import numpy as np
 from scipy.special import betaln, logsumexp
 
 from pulens.types import Floats, Places
-from pulens.watching.noise import lasting
+from pulens.watching.noise import NoiseLevels
 
 LIFE = 50.0  # half of the budget is spent in so many windows, and some is always left
 SPREAD = 4.0  # how large a change is expected to be: variance of the level, in variances of a typical window
@@ -55,65 +56,105 @@ class Starts:
         return np.sort(order[:enough])
 
 
-@dataclass(frozen=True, slots=True)
-class Alike:
-    """Noise that neighbouring windows share: its autocorrelation, its part of a window's variance, and how many windows
-    the reference is made of."""
+class RunningEvidence:
+    r"""Windows one after the other, compared with the reference and with earlier windows, for every possible start.
 
-    correlation: float
-    part: float
-    reference_windows: float
-
-    def inflation(self, windows: Floats) -> Floats:
-        """How much larger the variance of a mean of so many windows is than if they were independent."""
-        found: Floats = 1 + self.part * (lasting(np.maximum(windows, 1.0), self.correlation) - 1)
-        return found
-
-
-def starts_after(
-    values: Floats,
-    variances: Floats,
-    reference_variance: float,
-    spread: float,
-    *,
-    life: float = LIFE,
-    added: Floats | None = None,
-    alike: Alike | None = None,
-) -> Starts:
-    r"""Compare windows j..t with the reference and windows before j, for every j.
+    Under one level of noise the windows are a first-order autoregression plus the rows' own error, about a mean that
+    nobody knows; a Kalman filter turns them into independent errors, and likewise the mean and the step of each start
+    j. With D_j the step that fits best and V_j its variance,
 
     .. math:: \log LR_j = -\tfrac k2 \log(1 + \tau^2/V_j) + \tfrac{|D_j|^2}{2} (1/V_j - 1/(V_j + \tau^2))
 
-    and M = sum_j pi_j LR_j + H/(t+H), whose mean is 1 while nothing changes, so that it ever reaches 1/alpha with
-    chance alpha at most (Ville). ``values`` has one row per window and a column per coordinate; ``spread`` is tau^2;
-    ``added`` is a further variance of each start's level; ``alike`` says that neighbouring windows share their noise.
+    and M = sum_j pi_j LR_j + H/(t+H). Levels are weighed by how likely they make all windows so far if nothing
+    changed: the weighted mean of M is then the likelihood ratio of "changed" against "never" with the noise averaged
+    over on both sides, and has mean 1 while nothing changes.
 
-    >>> found = starts_after(np.array([[0.25]]), np.array([0.001]), 0.0001, 0.004)
-    >>> round(float(found.log_total), 6)
+    >>> none = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 0.001)
+    >>> evidence = RunningEvidence(none, windows=1, coordinates=1, life=50.0)
+    >>> evidence.add_reference(np.zeros(1), 0.0001)
+    >>> evidence.add(np.array([0.25]), 0.001)
+    >>> round(float(evidence.starts().log_total), 6)
     17.582849
     """
-    k = values.shape[1]
-    precision = 1 / variances
-    sums = np.concatenate([[0.0], np.cumsum(precision)])
-    totals = np.concatenate([np.zeros((1, k)), np.cumsum(values * precision[:, None], axis=0)])
-    since, before = sums[-1] - sums[:-1], sums[:-1]
-    with np.errstate(divide="ignore"):
-        fixed = np.inf if reference_variance == 0 else 1 / reference_variance
-    level = (totals[-1] - totals[:-1]) / since[:, None]
-    base = totals[:-1] / (fixed + before)[:, None]
-    gaps = level - base
-    own: Floats = 1 / since
-    earlier: Floats = 1 / (fixed + before)
-    if alike is not None:
-        place = np.arange(values.shape[0], dtype=np.float64)
-        own = own * alike.inflation(values.shape[0] - place)
-        earlier = earlier * alike.inflation(alike.reference_windows + place)
-    spreads = own + earlier
-    if added is not None:
-        spreads = spreads + added
-    squared = np.sum(gaps * gaps, axis=1)
-    log_ratio = -k / 2 * np.log1p(spread / spreads) + squared / 2 * (1 / spreads - 1 / (spreads + spread))
-    return _mixed(log_ratio, gaps, spreads, life)
+
+    def __init__(
+        self, noise: NoiseLevels, *, windows: int, coordinates: int, telling: int | None = None, life: float = LIFE
+    ) -> None:
+        """``telling`` is how many of the coordinates say something about noise; all unless said otherwise."""
+        levels = noise.variances.size
+        self.noise, self.life, self.count = noise, life, 0
+        self.telling = coordinates if telling is None else telling
+        self.spread = SPREAD * (noise.typical + noise.variances)[:, None]
+        self.shared = noise.variances[:, None].copy()  # variance of the noise before the next window is seen
+        self.of_value = np.zeros((levels, coordinates))  # expected next: of the values, of a mean of one, of each step
+        self.of_mean = np.zeros((levels, 1))
+        self.of_step = np.zeros((levels, windows))
+        self.value_mean = np.zeros((levels, coordinates))  # sums of products of errors over their variance
+        self.mean_mean = np.zeros((levels, 1))
+        self.value_step = np.zeros((levels, windows, coordinates))
+        self.mean_step = np.zeros((levels, windows))
+        self.step_step = np.zeros((levels, windows))
+        self.misfit = np.zeros(levels)
+
+    def add_reference(self, value: Floats, variance: float, windows: float | None = None) -> None:
+        """A window of the reference; ``windows`` says that it is all of it, and of how many windows."""
+        if windows is None:
+            self._see(value, variance, 0)
+            return
+        total = variance + self.noise.variances[:, None] / windows
+        self._sum(np.broadcast_to(value, self.of_value.shape), np.ones_like(self.of_mean), total)
+
+    def add(self, value: Floats, variance: float) -> None:
+        """A window that is watched: a change may begin with it."""
+        self.count += 1
+        self._see(value, variance, self.count)
+
+    def _see(self, value: Floats, variance: float, starts: int) -> None:
+        total = self.shared + variance
+        gain, r = self.shared / total, self.noise.correlations[:, None]
+        error, of_one = value - self.of_value, 1 - self.of_mean
+        self._sum(error, of_one, total)
+        if starts:
+            step = 1 - self.of_step[:, :starts]
+            over = step / total
+            self.value_step[:, :starts] += over[:, :, None] * error[:, None, :]
+            self.mean_step[:, :starts] += over * of_one
+            self.step_step[:, :starts] += over * step
+            self.of_step[:, :starts] = r * (self.of_step[:, :starts] + gain * step)
+        self.of_value = r * (self.of_value + gain * error)
+        self.of_mean = r * (self.of_mean + gain * of_one)
+        self.shared = r**2 * self.shared * (1 - gain) + (1 - r**2) * self.noise.variances[:, None]
+
+    def _sum(self, error: Floats, of_one: Floats, total: Floats) -> None:
+        self.value_mean += error * of_one / total
+        self.mean_mean += of_one**2 / total
+        known = error[:, : self.telling]
+        self.misfit += self.telling * np.log(total[:, 0]) + np.sum(known**2, axis=1) / total[:, 0]
+
+    def noise_weights(self) -> Floats:
+        """Log of how likely each level of noise is after all windows so far if nothing changed."""
+        mean = self.mean_mean[:, 0]
+        fitted = np.sum(self.value_mean[:, : self.telling] ** 2, axis=1) / mean
+        found = self.noise.log_weights - (self.misfit - fitted + self.telling * np.log(mean)) / 2
+        return np.asarray(found - logsumexp(found))
+
+    def starts(self, added: Floats | None = None) -> Starts:
+        """What is known now; ``added`` is a further variance of each start's level."""
+        count = self.count
+        across = self.mean_step[:, :count] / self.mean_mean
+        information = self.step_step[:, :count] - across * self.mean_step[:, :count]
+        steps = self.value_step[:, :count] - across[:, :, None] * self.value_mean[:, None, :]
+        levels = steps / information[:, :, None]
+        variances = 1 / information if added is None else 1 / information + added
+        squared, k = np.sum(levels**2, axis=2), levels.shape[2]
+        log_ratio = -k / 2 * np.log1p(self.spread / variances)
+        log_ratio += squared / 2 * (1 / variances - 1 / (variances + self.spread))
+        weighed = self.noise_weights()[:, None] + log_ratio
+        mixed = logsumexp(weighed, axis=0)
+        shares = np.exp(weighed - mixed)
+        level = np.sum(shares[:, :, None] * levels, axis=0)
+        apart = np.mean(np.sum(shares[:, :, None] * (levels - level) ** 2, axis=0), axis=1)
+        return _mixed(mixed, level, np.sum(shares * variances, axis=0) + apart, self.life)
 
 
 def _mixed(log_ratio: Floats, levels: Floats, variances: Floats, life: float) -> Starts:
@@ -126,7 +167,7 @@ def _mixed(log_ratio: Floats, levels: Floats, variances: Floats, life: float) ->
 def recall_starts(hits: Floats, sizes: Floats, reference: tuple[float, float], *, life: float = LIFE) -> Starts:
     """The same for own positives found at the threshold: Beta-binomial of windows j..t, alone against continued.
 
-    >>> found = recall_starts(np.array([2.0, 1, 2]), np.full(3, 10.0), (58, 100))
+    >>> found = recall_starts(np.array([2.0, 1, 2]), np.full(3, 10.0), (58, 100), life=50.0)
     >>> round(float(found.log_total), 6)
     2.889109
     """

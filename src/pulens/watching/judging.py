@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date, datetime
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 
 import numpy as np
 
 from pulens.errors import InputError, shown
 from pulens.inputs import last_day
-from pulens.types import Floats
+from pulens.types import Booleans, Floats
 from pulens.watching.cells import CellCounts
-from pulens.watching.evidence_lines import SPREAD, Alike, Starts, recall_starts, starts_after
+from pulens.watching.evidence_lines import RunningEvidence, Starts, recall_starts
 from pulens.watching.fit import Fit, fit_of, held
 from pulens.watching.monitor import AGES, Monitor
-from pulens.watching.noise import DayNoise
 from pulens.watching.shift import Shift, shift_of
 
 FEWEST_ROWS = 30  # of a window whose metrics are shown
 MISFIT_SINCE = 0.01  # the same of all windows since a certain change together
 MISFIT = 0.001  # the p-value of one window below which its numbers are doubtful
+NEAR = 0.04  # a line whose running total has reached this part of its bar is changing, and not yet certain
+FAR = 10.0  # times its bar: a total that reaches it alarms though it was not near before
+FARTHEST_AHEAD = 60  # windows that are looked ahead to see when a change would be certain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,21 +36,6 @@ class ReducedWindow:
     confirmed: Floats | None = None  # labelled rows per cell that were confirmed within each of AGES
 
 
-def day_of(name: str) -> date | None:
-    """The day that a window's name tells, if it begins with one.
-
-    >>> day_of("2026-05-04"), day_of("week-3")
-    (datetime.date(2026, 5, 4), None)
-    """
-    for length in (10, 7):
-        text = name[:length] if length == 10 else f"{name[:7]}-01"
-        try:
-            return datetime.strptime(text, "%Y-%m-%d").date()
-        except ValueError:
-            continue
-    return None
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class LineRun:
     """One line so far: the log of its running total after each window (nan: not yet), and when it first alarmed."""
@@ -58,18 +44,36 @@ class LineRun:
     log_totals: Floats
     log_bars: Floats  # what the total must reach after each window: the same after all, unless segments share one
     starts: Starts | None  # after the last window, or after an earlier one that tells the beginning better
-    places: tuple[int, ...]  # the windows that the starts speak of
+    places: tuple[int, ...]  # the windows that the starts are about
+    unspent: Floats  # the part of each total that waits for changes still to come
 
     @property
     def certain(self) -> int | None:
         """The place of the window after which the alarm was certain."""
-        above = np.flatnonzero(self.log_totals >= self.log_bars)  # nan is not
+        above = np.flatnonzero(self.above)
         return int(above[0]) if above.size else None
+
+    @property
+    def above(self) -> Booleans:
+        """After which windows the total was beyond its bar: far beyond, or not for the first time near it.
+
+        What one window says alone must be said by the next one too, unless it says it ten times as loud."""
+        with np.errstate(invalid="ignore"):
+            reached = self.log_totals >= self.log_bars  # nan is not
+            far = self.log_totals >= self.log_bars + np.log(FAR)
+        before = np.concatenate([[False], self.near[:-1]])
+        found: Booleans = reached & (far | before)
+        return found
 
     @property
     def since(self) -> tuple[int, int, int] | None:
         """The likeliest first window of the change, and the ends of the smallest set that holds 90%."""
-        if self.certain is None or self.starts is None:
+        return None if self.certain is None else self.began
+
+    @property
+    def began(self) -> tuple[int, int, int] | None:
+        """The same, of a change that is not certain too."""
+        if self.starts is None:
             return None
         likely = self.starts.likely()
         return self.places[self.starts.heaviest], self.places[likely[0]], self.places[likely[-1]]
@@ -80,8 +84,56 @@ class LineRun:
         return float(self.log_bars[-1])
 
     @property
+    def is_changing(self) -> bool:
+        """Whether the total is near its bar now and has never reached it."""
+        return self.certain is None and bool(self.near[-1])
+
+    @property
+    def near(self) -> Booleans:
+        """After which windows the total, less what waits for changes to come, was near its bar."""
+        found: Booleans = self.log_totals >= np.log(NEAR * np.exp(self.log_bars) + self.unspent)
+        return found
+
+    @property
     def has_fallen(self) -> bool:
         return self.certain is not None and bool(self.log_totals[-1] < self.log_bar)
+
+
+class Followed:
+    """What a line's windows say after so many of them; asked in order of time each is looked at once."""
+
+    def __init__(
+        self,
+        values: Floats,
+        variances: Floats,
+        begun: Callable[[int], RunningEvidence],
+        added: Callable[[int], Floats] | None = None,
+    ) -> None:
+        self.values, self.variances, self.begun, self.added = values, variances, begun, added
+        self.evidence = begun(len(values))
+
+    def after(self, count: int) -> Starts:
+        if count < self.evidence.count:
+            self.evidence = self.begun(len(self.values))
+        for place in range(self.evidence.count, count):
+            self.evidence.add(self.values[place], float(self.variances[place]))
+        return self.evidence.starts(None if self.added is None else self.added(count))
+
+    def settled_after(self, first: int, rows: Floats, log_bar: float) -> int | None:
+        """After how many more windows the total reaches its bar if they are as those since the first; None: not soon.
+
+        A window to come has as many rows as those had on average."""
+        count = self.evidence.count
+        mean = rows[first:] @ self.values[first:] / rows[first:].sum()
+        variance = float(self.variances[first:] @ rows[first:] / rows[first:].sum())
+        ahead = self.begun(count + FARTHEST_AHEAD)
+        for place in range(count):
+            ahead.add(self.values[place], float(self.variances[place]))
+        for more in range(1, FARTHEST_AHEAD + 1):
+            ahead.add(mean, variance)
+            if ahead.starts().log_total >= log_bar:
+                return more
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,31 +245,27 @@ class Judgement:
         p_value = self.fit_since(since[0], len(self.windows) - 1)
         return since[1] if p_value is not None and p_value < MISFIT_SINCE else None
 
-    def _variances(self, per_row: float, noise: DayNoise) -> tuple[Floats, float, float, Alike | None]:
-        """Null variance of each window, of the reference, of a typical window, and whether neighbours are alike."""
-        monitor = self.monitor
-        usual = float(self.rows[0]) if monitor.window_rows is None else monitor.window_rows
-        days = (noise.factor - 1) * per_row / usual
-        many = float(noise.windows) if noise.is_known else max(1.0, monitor.reference.rows / usual)
-        typical = per_row / usual + days
-        alike = Alike(noise.assumed, days / typical, many) if noise.assumed and days else None
-        return per_row / self.rows + days, per_row / monitor.reference.rows + days / many, typical, alike
+    @cached_property
+    def followed_share(self) -> Followed:
+        values = np.array([shift.value for shift in self.shifts])[:, None]
+        return Followed(values, self.monitor.variances("share", self.rows), partial(self._begun, "share"))
 
     def _share(self) -> LineRun:
-        monitor = self.monitor
-        per_row = monitor.reference.null_variance
-        variances, reference, typical, alike = self._variances(per_row, monitor.share_noise)
-        values = np.array([shift.value for shift in self.shifts])[:, None]
+        return self._run("share", self.followed_share.after, range(1, len(self.windows) + 1))
 
-        def after(count: int) -> Starts:
-            chosen, spread = (values[:count], variances[:count]), SPREAD * typical
-            return starts_after(*chosen, reference, spread, life=monitor.settings.life, alike=alike)
+    def settled_after(self) -> int | None:
+        """After how many more windows like those since its start a change of the share would be certain."""
+        run = self.runs["share"]
+        if run.began is None:
+            return None
+        self.followed_share.after(len(self.windows))
+        return self.followed_share.settled_after(run.began[0], self.rows, run.log_bar)
 
-        return self._run("share", after, range(1, len(self.windows) + 1))
+    def _begun(self, line: str, windows: int) -> RunningEvidence:
+        return self.monitor.evidence(line, windows, float(self.rows[0]))
 
     def _fit(self) -> LineRun:
         monitor = self.monitor
-        variances, reference, typical, alike = self._variances(1.0, monitor.fit_noise)
         values = np.array([found.whitened for found in self.fits if found is not None])
         d = np.array([shift.value for shift in self.shifts])
         prior = None if monitor.prior is None else monitor.prior.value
@@ -225,14 +273,13 @@ class Judgement:
         totals = np.concatenate([[0.0], np.cumsum(d * self.rows)])
         rows = np.concatenate([[0.0], np.cumsum(self.rows)])
 
-        def after(count: int) -> Starts:
+        def added(count: int) -> Floats:
             means = (totals[count] - totals[:count]) / (rows[count] - rows[:count])
             # the error of the labelled rows shows only where the shift does
-            added = np.array([held(mean, prior) for mean in means]) ** 2 * of_labelled
-            chosen, spread = (values[:count], variances[:count]), SPREAD * typical
-            return starts_after(*chosen, reference, spread, life=monitor.settings.life, alike=alike, added=added)
+            return np.array([held(mean, prior) for mean in means]) ** 2 * of_labelled
 
-        return self._run("fit", after, range(1, len(self.windows) + 1))
+        followed = Followed(values, monitor.variances("fit", self.rows), partial(self._begun, "fit"), added)
+        return self._run("fit", followed.after, range(1, len(self.windows) + 1))
 
     def _recall(self) -> LineRun:
         flagged = self.monitor.flagged
@@ -247,25 +294,27 @@ class Judgement:
 
         return self._run("recall", after, self.mature)
 
-    def _run(self, name: str, after: object, counts: Sequence[int]) -> LineRun:
+    def _run(self, name: str, after: Callable[[int], Starts], counts: Sequence[int]) -> LineRun:
         """The log total after each window; what a state kept is taken as it is."""
         kept = list(self.known.get(name, ()))
         totals = np.full(len(self.windows), np.nan)
         totals[: len(kept)] = [np.nan if one is None else one for one in kept]
         for place in range(len(kept), len(self.windows)):
             if counts[place]:
-                totals[place] = after(counts[place]).log_total  # type: ignore[operator]
+                totals[place] = after(counts[place]).log_total
         bars = self.bars.get(name)
         if bars is None:
             bars = np.full(totals.size, self.monitor.settings.log_bar(name))
         if not counts or not counts[-1]:
-            return LineRun(name, totals, bars, None, ())
-        last = len(self.windows) - 1
-        above = np.flatnonzero(totals >= bars)
-        if above.size and totals[last] < bars[last]:
+            return LineRun(name, totals, bars, None, (), np.ones(totals.size))
+        life = self.monitor.settings.life
+        unspent = life / (np.array(counts) + life)
+        run = LineRun(name, totals, bars, None, (), unspent)
+        last, certain = len(self.windows) - 1, run.certain
+        if run.has_fallen:
             last = int(np.nanargmax(totals))
-        starts: Starts = after(counts[last])  # type: ignore[operator]
-        if above.size:  # what was certain then cannot have begun later; where it seems so, more than one thing changed
-            first = counts[int(above[0])]
-            starts = starts.among_first(first) if starts.heaviest < first else after(first)  # type: ignore[operator]
-        return LineRun(name, totals, bars, starts, tuple(range(counts[last])))
+        starts = after(counts[last])
+        if certain is not None:  # what was certain then cannot have begun later; else more than one thing changed
+            first = counts[certain]
+            starts = starts.among_first(first) if starts.heaviest < first else after(first)
+        return replace(run, starts=starts, places=tuple(range(counts[last])))

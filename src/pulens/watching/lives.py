@@ -47,7 +47,7 @@ def accepted(pulse: Pulse, window: str, because: str = "") -> Pulse:
         is_range = old.prior.low < old.prior.high
         low, high = (ends[0].low, ends[2].high) if is_range else (ends[1].value, ends[1].value)
         prior = KnownPrior(ends[1].value, low, high, 0.0 if is_range else ends[1].error ** 2, f"accepted at {window}")
-    monitor = Monitor.of(old.settings, old.edges, old.reference.labelled, chosen, prior, together=False)
+    monitor = Monitor.of(old.settings, old.edges, old.reference.labelled, chosen, prior, together=False, days=old.days)
     ended = replace(pulse.life, accepted_from=str(window), because=because)
     next_life = WatchLife(Judgement(monitor, (), {}, confirmed=judgement.confirmed, is_later_life=True))
     return replace(pulse, lives=(*pulse.lives[:-1], ended, next_life))

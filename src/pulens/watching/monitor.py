@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,17 +14,21 @@ from pulens.confidence import check_confidence
 from pulens.errors import InputError, PulensError, shown
 from pulens.priors import ClassPrior
 from pulens.recovery.assumptions import check_label_noise
+from pulens.scalars import is_among, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
-from pulens.watching.evidence_lines import LIFE
+from pulens.watching.evidence_lines import LIFE, RunningEvidence
 from pulens.watching.fit import features, fit_of
-from pulens.watching.noise import NOISES, DayNoise, scatter_factor
+from pulens.watching.noise import FEWEST_WINDOWS, NOISES, DayNoise, NoiseLevels, scatter_of
 from pulens.watching.rates import recall_among
 from pulens.watching.shift import CellReference, shift_of
 from pulens.watching.weights import KERNELS, placements
 
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.
-PARTS = {"share": 0.6, "fit": 0.2, "recall": 0.2}
+PARTS = {"share": 0.8, "fit": 0.1, "recall": 0.1}
+#: How much lower than 1/alpha a bar may be. The inequality behind 1/alpha is not sharp: a total that reaches the bar
+#: goes beyond it, and much of its mean lies in totals that are still below. Of simulated quiet lives 0.4/bar reach it.
+SLACK = 2.5
 POSITIVES = ("reference", "window")
 CONTROLS = ("family", "fdr")
 #: Ages of labels, in days after a window, at which windows and reference are compared where confirmations have a time.
@@ -63,19 +68,23 @@ class WatchSettings:
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
         for name, allowed in (("kernel", KERNELS), ("noise", NOISES), ("positives", POSITIVES), ("control", CONTROLS)):
-            if getattr(self, name) not in allowed:
+            if not is_among(getattr(self, name), allowed):
                 choices = " or ".join(repr(one) for one in allowed)
                 raise PulensError(f"{name} must be {choices}, got {shown(getattr(self, name))}.")
-        if not 0 < self.alpha < 1:
+        if not 0 < real(self.alpha) < 1:
             raise PulensError(
-                f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got {self.alpha!r}."
+                f"alpha, the chance of a false alarm over a whole life, must lie between 0 and 1, got "
+                f"{shown(self.alpha)}."
             )
-        if not SHORTEST_LIFE <= self.life <= LONGEST_LIFE:
+        if not SHORTEST_LIFE <= real(self.life) <= LONGEST_LIFE:
             raise PulensError(
                 f"life must be a number of windows, {SHORTEST_LIFE:g} to {LONGEST_LIFE:g}, got {shown(self.life)}."
             )
-        if self.threshold is not None and not np.isfinite(self.threshold):
-            raise PulensError(f"threshold must be a finite number, got {self.threshold!r}.")
+        if self.threshold is not None and not math.isfinite(real(self.threshold)):
+            raise PulensError(f"threshold must be a finite number, got {shown(self.threshold)}.")
+        for name in ("alpha", "life", "threshold"):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, real(getattr(self, name)))
         if self.positives == "window" and self.lag is None:
             raise PulensError(
                 "positives='window' judges a window by its own labels: say after how long they are complete "
@@ -117,9 +126,13 @@ class WatchSettings:
             raise PulensError(f"labels_lag must be days such as '90d' or a number of windows, got {shown(given)}.")
         return found, unit
 
+    def level(self, line: str) -> float:
+        """One over the running total at which a line alarms."""
+        return min(SLACK * self.alpha * PARTS[line], 1.0)
+
     def log_bar(self, line: str) -> float:
         """The log of the running total at which a line alarms."""
-        return float(-np.log(self.alpha * PARTS[line]))
+        return float(-np.log(self.level(line)))
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -158,9 +171,9 @@ class Monitor:
     reference: CellReference
     features: Floats
     prior: KnownPrior | None
-    share_noise: DayNoise
-    fit_noise: DayNoise
-    window_rows: float | None  # mean rows of a reference window; None where the reference is one tally
+    reference_rows: Floats  # of each of its windows
+    reference_values: Mapping[str, Floats]  # of the share and the fit, a row for each of its windows
+    days: float  # between neighbouring windows
 
     @classmethod
     def of(
@@ -172,6 +185,7 @@ class Monitor:
         prior: KnownPrior | None,
         *,
         together: bool,
+        days: float = 1.0,
     ) -> Monitor:
         """Fix everything from the reference's counts per cell; several windows of it tell the day-to-day noise."""
         population = np.sum(windows, axis=0)
@@ -181,14 +195,48 @@ class Monitor:
         value = None if prior is None else prior.value
         rows = np.array([float(window.sum()) for window in windows])
         shifts = [shift_of(reference, window).value for window in windows]
-        share = scatter_factor(np.array(shifts)[:, None], reference.null_variance / rows, settings.noise)
+        found = {"share": np.array(shifts)[:, None]}
         fits = [fit_of(reference, g, window, d, value) for window, d in zip(windows, shifts, strict=True)]
-        whitened = [found.whitened for found in fits if found is not None]
-        fit = DayNoise(1.0, 0.0, 0)
-        if whitened:
-            fit = scatter_factor(np.array(whitened)[:, : g.shape[1]], 1 / rows, settings.noise)
-        mean_rows = float(rows.mean()) if len(windows) > 1 else None
-        return cls(settings, edges, reference, g, prior, share, fit, mean_rows)
+        if g.shape[1]:
+            found["fit"] = np.array([one.whitened for one in fits if one is not None])
+            found["fit"][:, g.shape[1] :] = 0.0  # of the reference there are neither too many positives nor too few
+        return cls(settings, edges, reference, g, prior, rows, found, days)
+
+    def evidence(self, line: str, windows: int, rows: float) -> RunningEvidence:
+        """Evidence about a line that has seen the reference alone; ``rows`` are those of the first window."""
+        values, per_row = self.reference_values[line], self._per_row(line)
+        is_whole = self.reference_rows.size == 1
+        usual = rows if is_whole else float(self.reference_rows.mean())
+        telling = self.features.shape[1] if line == "fit" else 1
+        scatter, _ = scatter_of(values[:, :telling], per_row / self.reference_rows)
+        if line == "fit":
+            degrees = telling * (self.reference_rows.size - 1)
+            levels = NoiseLevels.seen(self.settings.noise, per_row / usual, scatter, degrees, self.days)
+        else:
+            levels = NoiseLevels.of(self.settings.noise, per_row / usual, scatter, self.days)
+        given = {"coordinates": values.shape[1], "telling": telling, "life": self.settings.life}
+        found = RunningEvidence(levels, windows=windows, **given)
+        for value, size in zip(values, self.reference_rows, strict=True):
+            found.add_reference(value, per_row / size, max(1.0, size / usual) if is_whole else None)
+        return found
+
+    def _per_row(self, line: str) -> float:
+        """The variance of one row's part in a line when nothing changed."""
+        return self.reference.null_variance if line == "share" else 1.0
+
+    def variances(self, line: str, rows: Floats) -> Floats:
+        """What the rows of windows explain of a line's variance."""
+        return self._per_row(line) / rows
+
+    def noise(self, line: str) -> DayNoise:
+        """What the reference says about day-to-day noise."""
+        count = self.reference_rows.size
+        if line not in self.reference_values or count < FEWEST_WINDOWS:
+            return DayNoise(1.0, 0.0, 0)
+        telling = self.features.shape[1] if line == "fit" else 1
+        _, alike = scatter_of(self.reference_values[line][:, :telling], self.variances(line, self.reference_rows))
+        seen = self.evidence(line, 0, 1.0)
+        return DayNoise(seen.noise.factor(seen.noise_weights()), alike, count)
 
     @property
     def scenario(self) -> Scenario:

@@ -1,14 +1,16 @@
-"""Day-to-day noise: how much more reference windows scatter than their rows explain, and how long a bad day lasts.
+"""Day-to-day noise: how much more windows scatter than their rows explain, and how long a bad day lasts.
 
-Three ways. ``default`` takes what the scatter exceeds the rows' own for noise whose neighbouring days are alike
-(autocorrelation one half, or more where the reference shows more): it costs a single window nothing, and averages of
-many windows what such noise does to them. ``independent`` takes days for independent unless their autocorrelation
-shows, which in thirty windows it rarely does. ``slow`` inflates every window.
+Nobody knows it. So there is a grid of levels, each a variance beyond the rows' own with an autocorrelation, and a
+weight for each before any window is seen; every window, of the reference or watched, then says which levels are likely.
+Three ways. ``default`` takes noise for alike in neighbouring windows (autocorrelation one half), ``independent`` for
+noise of each window alone, ``slow`` for larger and lasting longer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Final
 
 import numpy as np
@@ -16,74 +18,128 @@ from scipy.special import chdtri
 
 from pulens.types import Floats
 
-NOISES: Final = ("default", "independent", "slow")
-FEWEST_WINDOWS = 10
-UNKNOWN = 2.0  # the factor where nothing is known
+#: What each way takes for granted: the chance that there is no noise, and autocorrelations of it with their chances.
+NOISES: Final = {
+    "default": (0.7, {0.5: 1.0}),
+    "independent": (0.7, {0.0: 1.0}),
+    "slow": (0.2, {0.5: 0.3, 0.8: 0.4, 0.9: 0.3}),
+}
+FEWEST_WINDOWS = 10  # of a reference that says something about noise
+SMALLEST = 0.5  # the least level that is looked at, in variances of a typical window
+DOUBLINGS = 6
+RARER = 0.8  # each doubling of the noise is so much as likely as the one before
+UNKNOWN = 2.0  # the factor of the fit where nothing is known
 LIMIT = 0.25  # the scatter's upper 75% limit
-LARGEST_CORRELATION = 0.9
-ASSUMED_CORRELATION = 0.5  # of the days' noise, unless the reference shows more
+MOST = 4.0  # the largest level is so many times what the reference shows, at least
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoiseLevels:
+    """Levels of noise: variance beyond the rows' own, autocorrelation, and the log of their weights beforehand."""
+
+    variances: Floats
+    correlations: Floats
+    log_weights: Floats
+    typical: float  # the rows' own variance of a typical window
+
+    @classmethod
+    def of(cls, noise: str, typical: float, scatter: float = 1.0, days: float = 1.0) -> NoiseLevels:
+        """Levels for windows of a typical variance; ``scatter`` is how far the reference exceeds it.
+
+        Autocorrelations are those of neighbouring days: windows of so many ``days`` share that much less.
+
+        >>> found = NoiseLevels.of("independent", 1.0)
+        >>> [float(one) for one in found.variances]
+        [0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0]
+        >>> float(round(np.exp(found.log_weights).sum(), 12))
+        1.0
+        """
+        none, by_days = NOISES[noise]
+        lasting = {round(r**days, 6): chance for r, chance in by_days.items()}
+        more = int(np.ceil(np.log2(max(MOST * scatter / SMALLEST, 1.0)))) + 1
+        levels = SMALLEST * 2.0 ** np.arange(max(DOUBLINGS, more))
+        chances = RARER ** np.arange(levels.size)
+        chances = (1 - none) * chances / chances.sum()
+        variances = np.concatenate([[0.0], np.repeat(levels, len(lasting))])
+        correlations = np.concatenate([[0.0], np.tile(list(lasting), levels.size)])
+        weights = np.concatenate([[none], np.outer(chances, list(lasting.values())).ravel()])
+        return cls(variances * typical, correlations, np.log(weights), typical)
+
+    @classmethod
+    def seen(cls, noise: str, typical: float, scatter: float, degrees: int, days: float = 1.0) -> NoiseLevels:
+        """One level, as large as the reference's scatter may well be: its upper 75% limit; a guess where few saw it.
+
+        Several coordinates that move together look like noise that lasts, and would drown in it if every window were
+        asked; together they tell the reference's own noise well enough.
+
+        >>> found = NoiseLevels.seen("default", 0.0001, 30 / 9, 9)
+        >>> round(found.factor(found.log_weights), 6)
+        5.085758
+        """
+        factor = UNKNOWN if degrees < FEWEST_WINDOWS - 1 else scatter * degrees / float(chdtri(degrees, 1 - LIMIT))
+        correlation = max(NOISES[noise][1]) ** days
+        return cls(np.array([max(factor - 1, 0.0) * typical]), np.array([correlation]), np.zeros(1), typical)
+
+    def factor(self, log_weights: Floats) -> float:
+        """The expected variance of a window in units of what its rows explain."""
+        return 1 + float(np.exp(log_weights) @ self.variances) / self.typical
 
 
 @dataclass(frozen=True, slots=True)
 class DayNoise:
-    """The factor by which windows scatter, how alike neighbours are, and how many windows told it (0: nobody did).
-
-    ``assumed`` is the autocorrelation of the noise beyond the rows' own that averages of windows are judged with.
-    """
+    """What the reference says: the expected factor by which windows scatter, how alike neighbours are, and how many
+    windows said it (0: too few to say anything)."""
 
     factor: float
     correlation: float
     windows: int
-    assumed: float = 0.0
 
     @property
     def is_known(self) -> bool:
         return self.windows >= FEWEST_WINDOWS
 
 
-def scatter_factor(values: Floats, variances: Floats, noise: str = "default") -> DayNoise:
-    """An upper limit of the scatter of reference windows in units of what their rows explain, at least 1.
-
-    Q/(chi-square quantile .25 with k(m-1) degrees). With ``noise="independent"`` it is multiplied by (1+r)/(1-r) where
-    neighbours are alike (r > 2/sqrt(mk)), with ``"slow"`` always, r raised by 1/sqrt(m).
+def scatter_of(values: Floats, variances: Floats) -> tuple[float, float]:
+    """How far windows scatter, in units of what their rows explain, and the autocorrelation of neighbours.
 
     >>> x = np.array([[0.01, -0.02, 0.03, 0, -0.01, 0.02, -0.03, 0.01, 0, -0.01]]).T
-    >>> round(scatter_factor(x, np.full(10, 0.0001)).factor, 6)
-    5.085758
+    >>> [round(one, 3) for one in scatter_of(x, np.full(10, 0.0001))]
+    [3.333, -0.633]
     """
     m, k = values.shape
-    if m < FEWEST_WINDOWS:
-        return DayNoise(UNKNOWN, 0.0, 0)
+    if m < 2:
+        return 1.0, 0.0
     precision = 1 / variances
     mean = precision @ values / precision.sum()
     standard = (values - mean) * np.sqrt(precision)[:, None]
     total = float(np.sum(standard**2))
-    factor = total / float(chdtri(k * (m - 1), 1 - LIMIT))
-    r = 0.0 if total == 0 else float(np.sum(standard[1:] * standard[:-1])) / total
-    if noise == "slow":
-        slow = min(max(r, 0.0) + 1 / np.sqrt(m), LARGEST_CORRELATION)
-        factor *= (1 + slow) / (1 - slow)
-    elif noise == "independent" and r > 2 / np.sqrt(m * k):
-        alike = min(r, LARGEST_CORRELATION)
-        factor *= (1 + alike) / (1 - alike)
-    assumed = 0.0
-    if noise == "default":
-        # rows' own scatter, which no neighbours share, hides how alike the days' noise is
-        seen = r / (1 - 1 / factor) if factor > 1 and r > 1 / np.sqrt(m * k) else r
-        assumed = min(max(seen, ASSUMED_CORRELATION), LARGEST_CORRELATION)
-    return DayNoise(max(factor, 1.0), r, m, assumed)
+    alike = 0.0 if total == 0 else float(np.sum(standard[1:] * standard[:-1])) / total
+    return total / (k * (m - 1)), alike
 
 
-def lasting(windows: Floats, correlation: float) -> Floats:
-    r"""How much the variance of a mean of L values is larger than of independent ones, if neighbours are alike.
+def day_of(name: str) -> date | None:
+    """The day that a window's name tells, if it begins with one.
 
-    .. math:: c(L) = \frac{1+r}{1-r} - \frac{2 r (1 - r^L)}{L (1-r)^2}
-
-    for a first-order autoregression: 1 for a single value, (1+r)/(1-r) for many.
-
-    >>> [round(float(value), 3) for value in lasting(np.array([1.0, 2, 1000]), 0.5)]
-    [1.0, 1.5, 2.996]
+    >>> day_of("2026-05-04"), day_of("week-3")
+    (datetime.date(2026, 5, 4), None)
     """
-    r = correlation
-    found: Floats = (1 + r) / (1 - r) - 2 * r * (1 - r**windows) / (windows * (1 - r) ** 2)
-    return found
+    for length in (10, 7):
+        text = name[:length] if length == 10 else f"{name[:7]}-01"
+        try:
+            return datetime.strptime(text, "%Y-%m-%d").date()
+        except ValueError:
+            continue
+    return None
+
+
+def days_apart(names: Iterable[str]) -> float:
+    """How many days lie between neighbouring windows, as their names tell; 1 where these tell no day, or less than one.
+
+    >>> days_apart(["2026-05-04", "2026-05-11", "2026-05-18"]), days_apart(["a", "b"])
+    (7.0, 1.0)
+    """
+    days = [day_of(name) for name in names]
+    if len(days) < 2 or any(day is None for day in days):
+        return 1.0
+    steps = np.diff(sorted(day.toordinal() for day in days if day is not None))
+    return max(float(np.median(steps)), 1.0)

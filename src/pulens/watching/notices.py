@@ -8,8 +8,9 @@ import numpy as np
 
 from pulens.errors import shown
 from pulens.notice import Notice, Severity
-from pulens.watching.judging import Judgement, day_of
+from pulens.watching.judging import Judgement
 from pulens.watching.monitor import WEAK_AREA, Monitor
+from pulens.watching.noise import day_of
 from pulens.watching.numbers import WatchedWindow
 
 FEW_LABELLED = 30
@@ -83,18 +84,18 @@ def _about_first_windows(judgement: Judgement) -> list[Notice]:
 
 
 def _about_noise(monitor: Monitor) -> list[Notice]:
-    noise = monitor.share_noise
+    noise, count = monitor.noise("share"), monitor.reference_rows.size
     if not noise.is_known:
         words = (
-            "Day-to-day noise is not known, and a factor of 2 is guessed: give the reference as windows, 30 or more of "
-            "the same length as those that are watched."
+            f"The false-alarm guarantee needs {ENOUGH_WINDOWS} reference windows as long as those watched, you gave "
+            f"{count}: day-to-day noise is learnt from the watched windows alone. Give the reference as windows."
         )
         return [Notice(Severity.WARNING, "noise-unknown", words)]
     found = []
     if noise.windows < ENOUGH_WINDOWS:
         words = (
-            f"Day-to-day noise is known from {noise.windows} reference windows only: give 30 or more, or say "
-            "noise='slow'."
+            f"The false-alarm guarantee needs {ENOUGH_WINDOWS} reference windows, you gave {noise.windows}: give more, "
+            "or say noise='slow' (--noise slow)."
         )
         found.append(Notice(Severity.WARNING, "noise-few-windows", words))
     usual = monitor.settings.noise
@@ -102,7 +103,8 @@ def _about_noise(monitor: Monitor) -> list[Notice]:
     if noise.correlation > bound:
         words = (
             f"Neighbouring reference windows are alike (autocorrelation {noise.correlation:.2f}): use longer windows, "
-            "such as whole weeks, a longer reference" + ("." if usual == "slow" else ", or say noise='slow'.")
+            "such as whole weeks, a longer reference"
+            + ("." if usual == "slow" else ", or say noise='slow' (--noise slow).")
         )
         found.append(Notice(Severity.WARNING, "noise-alike", words))
     return found

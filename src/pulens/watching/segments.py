@@ -64,7 +64,7 @@ def controlled(pulse: Pulse) -> Pulse:
                 totals[name][line] = run.log_totals.tolist()
                 log_totals[row] = _held(run.log_totals, [places[window.name] for window in each.windows], len(names))
         settings = next(iter(judgements.values())).monitor.settings
-        at = shared_bars(log_totals, settings.alpha * PARTS[line])
+        at = shared_bars(log_totals, settings.level(line))
         for name, each in judgements.items():
             if line in each.runs:
                 bars[name][line] = at[[places[window.name] for window in each.windows]]

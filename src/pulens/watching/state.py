@@ -73,6 +73,7 @@ def _told(pulse: Pulse) -> dict[str, Any]:
             "labelled": _numbers(monitor.reference.labelled),
             "windows": [_numbers(window) for window in pulse.reference_windows],
             "together": monitor.reference.together,
+            "days": monitor.days,
             "confirmed": _sparse(pulse.life.judgement.confirmed),
         },
         "edges": monitor.edges.tolist(),
@@ -96,14 +97,18 @@ def read_state(path: str | Path) -> Pulse:
         return controlled(replace(_pulse(told), segments=apart, unjudged=unjudged))
     except (PulensError, KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
         said = f"{error} is missing" if isinstance(error, KeyError) else str(error).removesuffix(".")
-        raise InputError(f"{path}: a damaged state of a watch: {said}. Judge everything anew (--rejudge).") from error
+        raise InputError(
+            f"{path}: a damaged state of a watch: {said}. Put back the file that was written, or judge everything anew "
+            "(rejudge=True, or --rejudge; the promise then starts again)."
+        ) from error
 
 
 def _check_sum(told: dict[str, Any]) -> None:
-    """Refuse what is no longer what was written; states of before there was a sum have none."""
-    given = told.pop("checksum", None)
-    if given is not None and given != sum_of(told):
-        raise InputError("it was changed since it was written")
+    """Refuse what is no longer what was written."""
+    if "checksum" not in told:
+        raise InputError("it has no checksum, so nothing shows that it is what was written")
+    if told.pop("checksum") != sum_of(told):
+        raise InputError("it was changed since it was written: its checksum differs")
 
 
 def sum_of(told: Mapping[str, Any]) -> str:
@@ -125,13 +130,14 @@ def _pulse(told: Mapping[str, Any]) -> Pulse:
     first = [counts_of(window, edges.size, "the reference") for window in list_of(reference["windows"], "windows")]
     lives: list[WatchLife] = []
     windows, together = first, bool(reference["together"])
+    days = number_of(reference.get("days", 1.0), "days", at_least=1)
     for one in list_of(told["lives"], "lives"):
         if lives and lives[-1].accepted_from is None:
             raise InputError("a life begins where nothing was accepted")
         if not windows or any(not window.sum() for window in windows):
             raise InputError("a reference must have windows, and each of them rows")
         prior = None if one["prior"] is None else prior_of(one["prior"])
-        monitor = Monitor.of(settings, edges, labelled, windows, prior, together=together)
+        monitor = Monitor.of(settings, edges, labelled, windows, prior, together=together, days=days)
         confirmed = _dense(reference.get("confirmed"), edges.size)
         lives.append(_life(one, monitor, confirmed, is_later=bool(lives)))
         if lives[-1].accepted_from is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan, sqrt
 
@@ -11,6 +10,7 @@ from scipy import special, stats
 
 from pulens.benchmark.analyse.cells import Cells, datasets_of, learners_of
 from pulens.errors import InputError, listed
+from pulens.intervals.kernels.holm import holm
 
 
 @dataclass(frozen=True)
@@ -30,23 +30,6 @@ class Paired:
         if not self.corrected < level:
             return "tie"
         return "better" if self.difference > 0 else "worse"
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    r"""Holm's step-down correction: :math:`\tilde p_{(j)} = \max_{i \le j} \min(1, (m - i + 1) p_{(i)})`.
-
-    Undefined values stay undefined and are not counted.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
-    values = np.asarray(p_values, float)
-    found = np.full(values.size, nan)
-    defined = np.flatnonzero(~np.isnan(values))
-    order = defined[np.argsort(values[defined], kind="stable")]
-    steps = (order.size - np.arange(order.size)) * values[order]
-    found[order] = np.minimum(np.maximum.accumulate(steps), 1.0) if order.size else steps
-    return found.tolist()
 
 
 def differences(cells: Cells, learner: str, against: str, dataset: str) -> np.ndarray:

@@ -14,12 +14,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pulens.benchmark import locks
+from pulens import locks
+from pulens.atomic_write import whole_file, write_whole
 from pulens.benchmark.archive.files import FACTS, RUNS, check_format, fault, read_columns
 from pulens.benchmark.archive.row import FORMAT, SCHEMA, RunRow
 from pulens.benchmark.plan import Plan
 from pulens.errors import InputError
-from pulens.whole_files import whole_file, write_whole
 
 CACHE, LOCK = "cache", "lock"
 RUNNERS = "runners"  # a file that every runner holds a shared lock on

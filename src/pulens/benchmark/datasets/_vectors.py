@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import whole_file
 from pulens.benchmark.datasets._dataset import Arrays
 from pulens.errors import InputError, MissingDependencyError
-from pulens.whole_files import whole_file
 
 MODEL = "sentence-transformers/all-MiniLM-L6-v2"
 TOKENS = 256

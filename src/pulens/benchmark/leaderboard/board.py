@@ -16,6 +16,7 @@ from pulens.benchmark.archive.measured import check_metric, facts_of_metric, sig
 from pulens.benchmark.published import table_1
 from pulens.benchmark.vocabulary import base_name, current
 from pulens.errors import InputError, listed, nearest
+from pulens.intervals.kernels.holm import holm
 
 SELECTIONS = (
     *("own", "proxy_accuracy", "proxy_roc_auc", "loss", "last"),
@@ -336,7 +337,7 @@ def _wilcoxons(table: Cells, reference: str | None) -> dict[str, tuple[int, floa
     if not reference:
         return {}
     found = {name: paired.wilcoxon(table, name, reference) for name in _others(table, reference)}
-    corrected = paired.holm([p for _, p in found.values()])
+    corrected = holm([p for _, p in found.values()])
     return {name: (sets, p, own) for (name, (sets, p)), own in zip(found.items(), corrected, strict=True)}
 
 

@@ -33,6 +33,7 @@ DECIDED = MappingProxyType(
         "progress": _NO_SAY,
         "random_state": "the protocol's key seeds decides it",
         "standardise": "the protocol's key standardise decides it",
+        "rescue": "runs are trained as published, and never rescued, so leave it out",
         "positive": "the benchmark's labels are 1 and 0, so leave it out",
         "n_jobs": "--jobs of `pulens bench run` says how many processes there are",
     }

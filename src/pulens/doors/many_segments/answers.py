@@ -22,6 +22,7 @@ from pulens.intervals.prior_doubt import PRIOR_IN_METHOD
 from pulens.metrics import METRICS
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.rests_on import rests_on
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.implied import within_limit
@@ -60,7 +61,7 @@ class Answers:
                 *evidence.class_prior.notices,
                 *impossible_area("roc_auc", float(self.looked.raw_area[row]), share),
                 *hardly_known(evidence),
-                *not_feasible(share, float(self.looked.feasible[row])),
+                *not_feasible(evidence.class_prior, float(self.looked.feasible[row])),
                 *(one for one in notice_of_recovery(evidence.tally, evidence.scenario) if one.severity > Severity.NOTE),
             ]
         )
@@ -86,7 +87,7 @@ class Answers:
             interval = Interval(*ends, self.resampling.confidence, method)
         if evidence.tally.binning is not None:  # of bins that blur a number the ordinary road takes care
             sources["binning"] = Interval(value, value, None, "what binning can change")
-        return Estimate(name, value, interval, threshold=at, sources=sources, rests_on=taken)
+        return withhold(Estimate(name, value, interval, threshold=at, sources=sources, rests_on=taken), metric)
 
     def _threshold(self, metric: Metric) -> float | None:
         return self.threshold if metric.needs_threshold else None

@@ -12,11 +12,11 @@ from pulens.doors.many_segments.block import Block
 from pulens.doors.many_segments.ends import Ends, MetricColumns, shown_ends, widen
 from pulens.doors.many_segments.known_priors import KnownPriors
 from pulens.doors.many_segments.recovered import Kinds, World, moved, recoveries
-from pulens.intervals.area import QUICK_POINTS, QUICK_REACH
+from pulens.intervals.area import POINTS, REACH
 from pulens.intervals.kernels.placements import SKEW_OF_NO_SPREAD
-from pulens.intervals.kernels.quantiles import MOST_SKEW, studentised_quantile
+from pulens.intervals.kernels.quantiles import studentised_mixture_ends, studentised_quantile
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.metrics.parts.measure import FEWER_PRIORS
+from pulens.metrics.parts.measure import priors_tried
 from pulens.metrics.parts.metric import Metric
 from pulens.recovery.contingency import ROUNDING
 from pulens.types import Floats
@@ -84,7 +84,8 @@ class Area:
         return own
 
     def _reach(self, value: Floats, metric: Metric) -> Ends:
-        tried = self._value(self._priors.over_reach(FEWER_PRIORS), self._totals, self._areas)
+        longest = int(self._block.sizes.max(initial=0))
+        tried = self._value(self._priors.over_reach(priors_tried(longest)), self._totals, self._areas)
         tried = np.column_stack([value, np.clip(tried, metric.lowest, metric.highest)])
         missing = np.isnan(self._priors.reach_low)
         return np.where(missing, np.nan, tried.min(axis=1)), np.where(missing, np.nan, tried.max(axis=1))
@@ -198,45 +199,10 @@ class Area:
         return low, high
 
     def _mixed(self, some: NDArray[np.intp], tail: float) -> Ends:
-        """Over the class prior's own distribution: a mixture on a grid of normal quantiles, weighted."""
-        from scipy.special import ndtr, stdtrit
-
-        normal = np.linspace(-QUICK_REACH, QUICK_REACH, QUICK_POINTS)
-        once = np.exp(-(normal**2) / 2)
+        """Over the class prior's own distribution: a mixture of what each of its quantiles gives."""
+        normal = np.linspace(-REACH, REACH, POINTS)
         priors = self._moved(self._priors.take(some).drawn_at(normal), some)
-        value, error, skew, freedom = self._parts(priors, some)
-        levels = ndtr(normal)
-        if self._block.has_negatives:
-            student = stdtrit(freedom[:, None, :], levels[:, None])
-        else:  # both kinds of row add in the same proportion whatever the class prior
-            student = np.broadcast_to(
-                stdtrit(freedom[:, :1, None], levels[:, None]), (some.size, levels.size, normal.size)
-            )
-        g = np.clip(skew, -MOST_SKEW, MOST_SKEW)[:, None, :]
-        small = np.abs(g) < 1e-6
-        g = np.where(small, 1.0, g)
-        bent = np.where(small, student, 3.0 / g * (np.cbrt(1.0 + g * (student - g / 6.0)) - 1.0))
-        mixed = value[:, None, :] - error[:, None, :] * bent
-        return weighted_row_percentiles(mixed.reshape(some.size, -1), np.outer(once, once).ravel(), tail)
-
-
-def weighted_row_percentiles(values: Floats, weights: Floats, tail: float) -> Ends:
-    """:func:`pulens.intervals.kernels.quantiles.weighted_percentiles` of every row."""
-    from scipy.special import ndtri
-
-    order = np.argsort(values, axis=1)
-    share = weights[order]
-    level = (np.cumsum(share, axis=1) - share / 2) / share.sum(axis=1, keepdims=True)
-    last = values.shape[1] - 1
-    rows = np.arange(len(values))
-    found = []
-    for wanted in (tail, 1 - tail):
-        target = ndtri(wanted)
-        # about where the level is reached, and two places to either side: only those go to the normal scale
-        place = np.clip((level < wanted).sum(axis=1), 2, last - 1)[:, None] + np.arange(-2, 2)
-        at, ordered = ndtri(level[rows[:, None], place]), values[rows[:, None], order[rows[:, None], place]]
-        found.append(np.array([np.interp(target, *both) for both in zip(at, ordered, strict=True)]))
-    return found[0], found[1]
+        return studentised_mixture_ends(self._parts(priors, some), np.exp(-(normal**2) / 2), tail)
 
 
 def _before(block: Block, kind: int) -> NDArray[Any]:

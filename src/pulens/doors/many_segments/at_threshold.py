@@ -19,9 +19,11 @@ from pulens.doors.many_segments.recovered import Kinds, Tables, World, moved, re
 from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, seeded_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.rates import ranks_and_normal
+from pulens.metrics.parts.confirmed import confirmed_shares
 from pulens.metrics.parts.measure import PRIORS_TRIED
 from pulens.metrics.parts.metric import Metric
-from pulens.recovery.contingency import ROUNDING
+from pulens.recovery.contingency import ROUNDING, missing_of
+from pulens.scenario import Scenario
 from pulens.types import Floats
 
 TOGETHER = 16  # segments whose draws are held at once: what a core's cache takes
@@ -106,6 +108,10 @@ def _of_some(
         own.low, own.high = low, high
         if not metric.ignores_class_prior:
             widen(own, (np.abs(raw - value) > ROUNDING) | ~possible, metric)
+        least = confirmed_shares(
+            metric, hits, is_single=world.scenario is Scenario.SINGLE_SET, label_noise=world.label_noise
+        )
+        own.low = np.where(own.low < least, np.minimum(least, own.high), own.low)
         answer[name] = own
     return answer
 
@@ -169,16 +175,15 @@ class _RateDraws:
         here = recoveries(totals, priors.share[:, None], world).rates(
             _kinds(np.divide(self._hits, self._totals, out=np.zeros(self._hits.shape), where=self._totals > 0))
         )
-        missing = [np.broadcast_to(np.clip(rate, 0.0, 1.0) - rate, (len(everyone), 1)) for rate in here]
+        missing = [np.broadcast_to(each, (len(everyone), 1)) for each in missing_of(*here)]
         outside = np.maximum(np.abs(missing[0]), np.abs(missing[1]))[:, 0] > ROUNDING
+        (cut,) = table.plausible()
         if not outside.any():
-            return [(table, everyone)]
+            return [(cut, everyone)]
         wide = table.true_positive_rate, table.false_positive_rate, table.positive, table.negative
-        hits, alarms, positive, negative = (
-            np.broadcast_to(each, (len(everyone), normal.size))[outside] for each in wide
-        )
-        edge = Tables(np.zeros(1), hits + missing[0][outside], alarms + missing[1][outside], positive, negative)
-        return [(table, everyone), (edge, outside)]
+        parts = (np.broadcast_to(each, (len(everyone), normal.size))[outside] for each in wide)
+        _, *others = Tables(np.zeros(1), *parts).plausible((missing[0][outside], missing[1][outside]))
+        return [(cut, everyone), *((each, outside) for each in others)]
 
 
 class _Remembered:

@@ -37,16 +37,12 @@ class Tables(Contingency):
     """Tables whose cells several metrics read: each is found once."""
 
     @cached_property
-    def true_positive(self) -> Floats:
-        return np.asarray(self.positive * np.clip(self.true_positive_rate, 0.0, 1.0))
-
-    @cached_property
-    def false_positive(self) -> Floats:
-        return np.asarray(self.negative * np.clip(self.false_positive_rate, 0.0, 1.0))
-
-    @cached_property
     def predicted_positive(self) -> Floats:
-        return self.true_positive + self.false_positive
+        return super().predicted_positive
+
+    @cached_property
+    def _cells(self) -> tuple[Floats, Floats]:
+        return super()._cells
 
 
 class Recoveries(NamedTuple):

@@ -55,6 +55,7 @@ class Surveyed(NamedTuple):
     bad_weights: int
     lowest: float | None
     highest: float | None
+    heaviest: float = 0.0  # the largest weight
 
 
 class Within(NamedTuple):
@@ -170,6 +171,7 @@ class Engine(Protocol):
     columns: Columns
     group_by: str | tuple[str, ...] | None
     score_type: np.dtype[Any]  # float32 where the engine keeps scores so
+    nothing: float  # the weight up to which a row counts for nothing
 
     def survey(self) -> list[Surveyed]:
         """Label values, segments, numbers of rows and the range of scores, in one pass."""

@@ -25,6 +25,7 @@ from pulens.counts.buckets import (
 )
 from pulens.counts.exactness import is_too_long, too_long
 from pulens.counts.joint import JointTally
+from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED, nothing
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
@@ -43,6 +44,7 @@ from pulens.inputs.engines.counts import (
     rows_of_segments,
     tallies,
 )
+from pulens.scalars import real
 
 EXACT_ROWS = 4_000_000  # so many distinct scores are always kept: about 130 MB of counts
 SORT_ABOVE = 2_000_000  # distinct scores from which sorting and streaming beats grouping
@@ -80,7 +82,14 @@ def _looked(engine: Engine, coding: LabelCoding) -> tuple[list[Surveyed], Codes]
     """What the table holds, checked, and which label values mean what."""
     survey = engine.survey()
     _check_survey(engine, survey)
-    return survey, _codes(engine, survey, coding)
+    codes = _codes(engine, survey, coding)
+    kinds = dict.fromkeys(codes.labelled, LABELLED) | dict.fromkeys(codes.negative, NEGATIVE)
+    heaviest: dict[int, float] = {}
+    for row in survey:
+        kind = kinds.get(row.label, UNLABELLED)
+        heaviest[kind] = max(heaviest.get(kind, 0.0), row.heaviest)
+    engine.nothing = nothing(heaviest.values())
+    return survey, codes
 
 
 def _tallies(
@@ -119,9 +128,9 @@ def count_buckets(
     are, so that no more than some hundred thousand counts leave the engine.
     """
     check_tolerance(tolerance)
+    survey, codes = _looked(engine, coding)
     told = engine.survey_clusters()
     told.check()
-    survey, codes = _looked(engine, coding)
     tally = _tallies(engine, survey, codes, tolerance, bin_errors)[None]
     names, (codes_of, lowest, highest, *counts) = _by_bucket(engine, codes, tally, told)
     found = BucketTally.from_increments(
@@ -141,9 +150,9 @@ def count_bucket_tallies(
 ) -> dict[Any, BucketTally]:
     """The same for every segment; how many clusters each has is known up to 256 clusters in all, else from its rows."""
     check_tolerance(tolerance)
+    survey, codes = _looked(engine, coding)
     told = engine.survey_clusters()
     told.check()
-    survey, codes = _looked(engine, coding)
     found = _tallies(engine, survey, codes, tolerance, bin_errors)
     names, columns = _by_bucket(engine, codes, Tallies.of(found).whole(), told)
     segments = CodedSegments.of_columns([[segment for segment, _ in names]])
@@ -237,10 +246,10 @@ def codes_of(engine: Engine, coding: LabelCoding) -> Codes:
 def check_tolerance(tolerance: float | None) -> None:
     if tolerance is None:
         return
-    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0 <= tolerance < 1:
+    if not 0 <= real(tolerance) < 1:
         raise InputError(
-            f"tolerance must be a number of at least 0 and below 1, got {tolerance!r}. It is the most that binning "
-            "may change in an area: 0 keeps every distinct score, 0.0001 is plenty for most uses."
+            f"tolerance must be a number of at least 0 and below 1, got {shown(tolerance)}. It is the most that "
+            "binning may change in an area: 0 keeps every distinct score, 0.0001 is plenty for most uses."
         )
 
 
@@ -255,8 +264,8 @@ def _count(
     rows = sum(row.rows for row in survey)
     if rows <= EXACT_ROWS or tolerance == 0:
         return _each_score(engine, codes, rows, tolerance)
-    lowest = min(row.lowest for row in survey if row.lowest is not None)
-    highest = max(row.highest for row in survey if row.highest is not None)
+    lowest = min((row.lowest for row in survey if row.lowest is not None), default=0.0)
+    highest = max((row.highest for row in survey if row.highest is not None), default=0.0)
     if tolerance is None:
         distinct = engine.distinct_scores()
         if distinct is not None and distinct <= SORT_ABOVE:

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from glob import has_magic
+from glob import escape, has_magic
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -92,12 +92,12 @@ def _relation(
     connection: Any, paths: list[Path], format: str, delimiter: Said, wanted: tuple[str, ...], *, is_typed: bool
 ) -> Any:
     """The files as DuckDB has them; ``is_typed`` asks for types of the columns besides the wanted ones."""
-    names = [str(path) for path in paths]
+    names = [_literal_name(path) for path in paths]
     parted = {"hive_partitioning": _is_partitioned(paths)}
     if format in ("parquet", "arrow"):
         return connection.read_parquet(names, **parted)
     if format == "jsonl":
-        return _read_records(connection, names, wanted, parted)
+        return _read_records(connection, names, wanted, parted, _folder_columns(paths[0]))
     # types of our columns are ours to decide: sniffed ones depend on the first rows
     declared = dict.fromkeys(wanted, "VARCHAR") if is_typed else None
     return connection.read_csv(
@@ -113,7 +113,24 @@ def _relation(
     )
 
 
-def _read_records(connection: Any, names: list[str], wanted: tuple[str, ...], parted: dict[str, bool]) -> Any:
+def _literal_name(path: Path) -> str:
+    """A file's name as DuckDB takes it for this file alone: it reads names as patterns, and ``~`` as a home.
+
+    >>> print(_literal_name(Path("data[1].csv")), _literal_name(Path("~.csv")))
+    data[[]1].csv ./~.csv
+    """
+    name = escape(str(path))
+    return f"./{name}" if name.startswith("~") else name
+
+
+def _folder_columns(path: Path) -> list[str]:
+    """Columns that the folders of a file name, such as ``year`` in ``year=2024``."""
+    return [part.partition("=")[0] for part in path.parent.parts if "=" in part]
+
+
+def _read_records(
+    connection: Any, names: list[str], wanted: tuple[str, ...], parted: dict[str, bool], in_folders: list[str]
+) -> Any:
     """JSON Lines with our columns as text, whatever types DuckDB sees in them: it would round long numbers."""
     # all rows are looked at: types that follow from the first ones may not hold for the others
     lines = {"format": "newline_delimited", "sample_size": -1, "union_by_name": True, **parted}
@@ -122,7 +139,6 @@ def _read_records(connection: Any, names: list[str], wanted: tuple[str, ...], pa
     ours = [name for name in dict.fromkeys(wanted) if name in kinds]
     if not ours:
         return seen
-    in_folders = [part.partition("=")[0] for part in Path(names[0]).parent.parts if "=" in part]
     kept = {name: "JSON" if name in ours else kind for name, kind in kinds.items() if name not in in_folders}
     texts = ", ".join(f"{quoted(name)} ->> '$' AS {quoted(name)}" for name in ours)
     return connection.read_json(names, columns=kept, **lines).project(f"* REPLACE ({texts})")
@@ -175,9 +191,8 @@ def _check_names(path: Path, format: str, delimiter: Said, columns: Columns, wan
             if name is not None and names.count(name) > 1:
                 find_column(name, names)
         if format != "jsonl":  # whose first row need not have every column
-            in_folders = [part.partition("=")[0] for part in path.parent.parts if "=" in part]
             said = separator_of(format, delimiter) if format in TEXT else None
-            find_columns(columns.names, [*names, *in_folders], delimiter=said, roles=columns.roles)
+            find_columns(columns.names, [*names, *_folder_columns(path)], delimiter=said, roles=columns.roles)
 
 
 class FileEngine(LazyEngine):
@@ -225,7 +240,9 @@ def open_database(
     if not Path(path).is_file():
         raise InputError(f"{path}: there is no such DuckDB database.")
     with _connection(path) as connection:
-        relation = connection.sql(f"SELECT * FROM {_find_table(connection, path, table)}")
+        found = _find_table(connection, path, table)
+        with explained(path):
+            relation = connection.sql(f"SELECT * FROM {found}")
         try:
             options: Any = {"group_by": group_by, "where": where, "beside": beside, "cluster": cluster}
             yield LazyEngine(relation, columns, **options, periods=periods, connection=connection)
@@ -249,6 +266,8 @@ def _connection(path: str = ":memory:") -> Iterator[Any]:
         try:
             try:
                 connection = duckdb.connect(path, read_only=path != ":memory:", config=settings)
+                if path != ":memory:":  # views of somebody else's database may name any file: none is opened for them
+                    connection.execute("SET enable_external_access = false")
             except duckdb.ConnectionException:  # this process has the file open already, with settings of its own
                 connection = duckdb.connect(path)
         except duckdb.Error as error:

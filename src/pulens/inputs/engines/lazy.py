@@ -66,6 +66,7 @@ class LazyEngine:
             with explained("the table"):
                 frame = nw.from_native(cut_lazily(frame.to_native(), periods))
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
+        self.nothing = 0.0
         self._connection = connection  # of DuckDB, if it is ours: tables of a user's are not for us to add
         asked = (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster]))
         _find_columns(frame.to_native(), asked, columns.roles)
@@ -150,8 +151,9 @@ class LazyEngine:
         if self._cluster_is_text:
             is_fraction = text.str.contains(f"^{FRACTION}$")
             strange = nw.when(is_fraction).then(one).otherwise(zero)
+        rows_counted = self._clustered if self.columns.weight is None else self._clustered.filter(self._is_counted())
         table = self._collect(
-            self._clustered.select(
+            rows_counted.select(
                 nw.col(CLUSTER_KEY),
                 nw.when(text.is_null()).then(one).otherwise(zero).alias("nulls"),
                 strange.alias("fractions"),
@@ -252,13 +254,14 @@ class LazyEngine:
         derived = [
             nw.lit(1, dtype=nw.Int64).alias("rows"),
             nw.when(is_finite).then(nw.lit(0, dtype=nw.Int64)).otherwise(nw.lit(1, dtype=nw.Int64)).alias("bad_scores"),
-            nw.when(is_finite).then(score).alias("finite"),
+            nw.when(is_finite & self._is_counted() if self.columns.weight else is_finite).then(score).alias("finite"),
         ]
-        sums = ["rows", "bad_scores"]
+        sums, heaviest = ["rows", "bad_scores"], []
         if self.columns.weight is not None:
             zero, one = nw.lit(0, dtype=nw.Int64), nw.lit(1, dtype=nw.Int64)
             derived.append(nw.when(self._is_number(WEIGHT, 0.0)).then(zero).otherwise(one).alias("bad_weights"))
             sums.append("bad_weights")
+            heaviest = [nw.col(WEIGHT).max().alias("heaviest")]
         keys = [LABEL] if self.group_by is None else [SEGMENT, LABEL]
         grouped = (
             self._rows.with_columns(*derived)
@@ -267,6 +270,7 @@ class LazyEngine:
                 *(nw.col(name).sum() for name in sums),
                 nw.col("finite").min().alias("lowest"),
                 nw.col("finite").max().alias("highest"),
+                *heaviest,
             )
             .head(keys_limit(self.group_by) + 1)
         )
@@ -275,8 +279,8 @@ class LazyEngine:
         size = len(table)
         absent: list[Any] = [None] * size
         return [
-            Surveyed(segment, label, int(rows), int(bad_scores), int(bad_weights), low, high)
-            for segment, label, rows, bad_scores, bad_weights, low, high in zip(
+            Surveyed(segment, label, int(rows), int(bad_scores), int(bad_weights), low, high, float(heaviest or 0))
+            for segment, label, rows, bad_scores, bad_weights, low, high, heaviest in zip(
                 plain.get(SEGMENT, absent),
                 plain[LABEL],
                 plain["rows"],
@@ -284,6 +288,7 @@ class LazyEngine:
                 plain.get("bad_weights", [0] * size),
                 plain["lowest"],
                 plain["highest"],
+                plain.get("heaviest", [0.0] * size),
                 strict=True,
             )
         ]
@@ -449,6 +454,9 @@ class LazyEngine:
     def _cell(self, bits: int) -> Any:
         return (self._nw.col(SCORE) * 2.0**bits).floor()
 
+    def _is_counted(self) -> Any:
+        return self._nw.col(WEIGHT) > self.nothing
+
     def _keys(self, first: str) -> list[str]:
         return [*self._key_columns, first]
 
@@ -458,7 +466,7 @@ class LazyEngine:
         weighted = self.columns.weight is not None
         one = nw.col(WEIGHT) if weighted else nw.lit(1, dtype=nw.Int64)
         zero = nw.lit(0.0) if weighted else nw.lit(0, dtype=nw.Int64)
-        rows = self._rows
+        rows = self._rows.filter(self._is_counted()) if weighted else self._rows
         if within is not None:
             rows = rows.with_columns(self._cell(within.bits).alias("coarse"))
             rows = rows.filter(nw.col("coarse").is_in(list(within.cells)))

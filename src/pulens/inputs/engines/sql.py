@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pulens.counts.buckets import HASHED_DIGITS, digest_of
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
-from pulens.inputs.addresses import check_database_file, shown_address, without_secrets
+from pulens.inputs.addresses import check_database_file, check_encoded, shown_address, without_secrets
 from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
 from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column, find_columns
 from pulens.inputs.engines.coded import CodedSegments
@@ -47,11 +47,12 @@ def open_sql(
     """Connect to a URL, an engine or an open connection, for reading only."""
     sa = _sqlalchemy()
     with ExitStack() as stack:
+        address = source if isinstance(source, str) else source.engine.url.render_as_string(hide_password=False)
         if isinstance(source, str):
+            check_encoded(source)
             check_database_file(source)
             source = _engine(sa, source)
             stack.callback(source.dispose)
-        address = source.engine.url.render_as_string(hide_password=False)
         named = shown_address(address)
         try:
             connection = source
@@ -167,6 +168,7 @@ class SqlEngine:
     ) -> None:
         self._sa, self._connection, self._table = sa, connection, table
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
+        self.nothing = 0.0
         # windows of time, by the names under which rows are told apart by them
         self._cut = {
             alias(place): cut_in_sql(sa, connection, table, period, place) for place, period in enumerate(periods)
@@ -182,15 +184,25 @@ class SqlEngine:
         self._weight = None if columns.weight is None else self._number(columns.weight, "weights")
         self._beside = [self._number(name, "scores") for name in beside]
         self._beside_names = beside
-        self._label = table.c[columns.label]
+        self._label = self._column(columns.label)
         if not isinstance(self._label.type, sa.Integer | sa.Float | sa.String | sa.Boolean):
             self._label = sa.cast(self._label, sa.String(200))
         self._segment = [] if group_by is None else [self._told_apart(crossed(group_by))]
 
+    def _column(self, name: str) -> Any:
+        """A column by its name, which no parameter of a query is named after: names may hold line ends."""
+        column = self._table.c[name]
+        return self._sa.type_coerce(column, column.type)
+
+    @property
+    def _counted(self) -> list[Any]:
+        """What rows must be to be counted: not of weight 0 or next to it."""
+        return [] if self._weight is None else [self._weight > self._sa.literal_column(repr(self.nothing))]
+
     def _told_apart(self, names: tuple[str, ...]) -> Any:
         """A column's values as they are; of several that cross, their texts."""
         sa = self._sa
-        columns = [self._cut[name] if name in self._cut else self._table.c[name] for name in names]
+        columns = [self._cut[name] if name in self._cut else self._column(name) for name in names]
         if len(columns) == 1:
             return columns[0]
         first, *others = (sa.func.coalesce(sa.cast(column, sa.String(200)), NULL) for column in columns)
@@ -201,14 +213,15 @@ class SqlEngine:
     def survey_clusters(self) -> ClusterSurvey:
         """What the column of clusters holds, in one pass."""
         sa, name = self._sa, str(self.cluster)
-        column, text = self._table.c[name], self._cluster_text()
+        column, text = self._column(name), self._cluster_text()
         is_text = isinstance(column.type, sa.String)
         strange = sa.literal_column("0")
         if isinstance(column.type, sa.Numeric | sa.Float):  # a whole number is what it becomes as one
             strange = sa.func.sum(sa.case((column != sa.cast(column, sa.BigInteger), 1), else_=0))
         nulls = sa.func.sum(sa.case((text.is_(None), 1), else_=0))
         distinct = sa.func.count(sa.distinct(text))
-        query = sa.select(sa.func.count(), nulls, strange, distinct).select_from(self._table).where(*self._conditions)
+        query = sa.select(sa.func.count(), nulls, strange, distinct).select_from(self._table)
+        query = query.where(*self._conditions, *self._counted)
         rows, none, fractions, many = (int(value or 0) for value in self._connection.execute(query).one())
         if is_text and many:
             fractions = self._fractions_in_text(text, rows)
@@ -222,7 +235,7 @@ class SqlEngine:
 
     def _cluster_text(self) -> Any:
         """A cluster's id as text, null where there is none."""
-        sa, column = self._sa, self._table.c[str(self.cluster)]
+        sa, column = self._sa, self._column(str(self.cluster))
         if isinstance(column.type, sa.String):
             return sa.func.nullif(column, sa.literal_column("''"))
         if isinstance(column.type, sa.Integer | sa.types.NullType | sa.Uuid):
@@ -247,7 +260,7 @@ class SqlEngine:
         return engine
 
     def _number(self, name: str, kind: str) -> Any:
-        sa, column = self._sa, self._table.c[name]
+        sa, column = self._sa, self._column(name)
         if isinstance(column.type, sa.Boolean):
             column = sa.cast(column, sa.Integer)
         elif not isinstance(column.type, sa.Numeric | sa.Float | sa.Integer | sa.types.NullType):
@@ -259,7 +272,7 @@ class SqlEngine:
 
     def _precision(self, name: str) -> np.dtype[Any]:
         """Single where the database keeps a column in four bytes; SQLite keeps eight, whatever the column is called."""
-        kind, dialect = self._table.c[name].type, self._connection.dialect.name
+        kind, dialect = self._column(name).type, self._connection.dialect.name
         is_single = isinstance(kind, self._sa.REAL) and dialect != "sqlite"
         if dialect in ("mysql", "mariadb"):  # where FLOAT has four bytes and REAL eight
             is_single = type(kind).__name__ == "FLOAT" and (getattr(kind, "precision", None) or 0) <= 24
@@ -270,23 +283,24 @@ class SqlEngine:
         sa = self._sa
         tests = [number >= least, number <= LARGEST, number - number == 0.0]
         if self._connection.dialect.name == "sqlite":  # which keeps text in columns of numbers
-            tests.append(sa.func.typeof(self._table.c[name]).in_(["real", "integer"]))
+            tests.append(sa.func.typeof(self._column(name)).in_(["real", "integer"]))
         if name != self.columns.weight and self._is_exact(name):
-            tests.append(self._table.c[name].between(-LARGEST_WHOLE, LARGEST_WHOLE))
+            tests.append(self._column(name).between(-LARGEST_WHOLE, LARGEST_WHOLE))
         return sa.and_(*tests)
 
     def _is_exact(self, name: str) -> bool:
         """Whether a column keeps whole or decimal numbers, of which a double may not hold all digits."""
-        sa, kind = self._sa, self._table.c[name].type
+        sa, kind = self._sa, self._column(name).type
         return isinstance(kind, sa.Integer) or (isinstance(kind, sa.Numeric) and not isinstance(kind, sa.Float))
 
     def survey(self) -> list[Surveyed]:
         sa = self._sa
         is_score = self._is_number(self.columns.score, self._score, -LARGEST)
-        finite = sa.case((is_score, self._score))
-        bad_weights = sa.literal_column("0")
+        finite = sa.case((sa.and_(is_score, *self._counted), self._score))
+        bad_weights = heaviest = sa.literal_column("0")
         if self.columns.weight is not None:
             bad_weights = sa.func.sum(sa.case((self._is_number(self.columns.weight, self._weight, 0.0), 0), else_=1))
+            heaviest = sa.func.max(self._weight)
         keys = [*self._segment, self._label]
         query = (
             sa.select(
@@ -294,6 +308,7 @@ class SqlEngine:
                 sa.func.count(),
                 sa.func.sum(sa.case((is_score, 0), else_=1)),
                 bad_weights,
+                heaviest,
                 sa.func.min(finite),
                 sa.func.max(finite),
             )
@@ -303,7 +318,16 @@ class SqlEngine:
             .limit(keys_limit(self.group_by) + 1)
         )
         return [
-            Surveyed(row[0] if self._segment else None, *row[-6:-5], *(int(n) for n in row[-5:-2]), *row[-2:])
+            Surveyed(
+                row[0] if self._segment else None,
+                row[-7],
+                int(row[-6]),
+                int(row[-5]),
+                int(row[-4]),
+                row[-2],
+                row[-1],
+                float(row[-3] or 0),
+            )
             for row in self._connection.execute(query)
         ]
 
@@ -311,7 +335,7 @@ class SqlEngine:
         sa = self._sa
         number, least = (self._weight, 0.0) if column == self.columns.weight else (self._score, -LARGEST)
         is_good = sa.case((self._is_number(column, number, least), 1), else_=0)
-        query = sa.select(self._table.c[column]).where(*self._conditions, is_good == 0).limit(1)
+        query = sa.select(self._column(column)).where(*self._conditions, is_good == 0).limit(1)
         return self._connection.execute(query).scalar()
 
     def by_score(self, codes: Codes, within: Within | None = None) -> EngineCounts:
@@ -371,11 +395,11 @@ class SqlEngine:
         sa, (low, high) = self._sa, ends
         self._learn_md5()
         names = [str(column.name) for column in self._table.c]
-        kept = [self._table.c[find_column(name, names)] for name in drawing.kept]
+        kept = [self._column(find_column(name, names)) for name in drawing.kept]
         limits = [*([self._score >= low] if low > -np.inf else []), *([self._score < high] if high < np.inf else [])]
-        text = sa.cast(self._table.c[drawing.id], sa.String)
+        text = sa.cast(self._column(drawing.id), sa.String)
         query = (
-            sa.select(self._table.c[drawing.id], self._score, *kept)
+            sa.select(self._column(drawing.id), self._score, *kept)
             .where(*self._unlabelled(codes), *limits)
             .order_by(sa.func.md5(sa.literal(drawing.prefix, sa.String) + text))
             .limit(drawing.many)
@@ -384,7 +408,7 @@ class SqlEngine:
 
     def missing_ids(self, codes: Codes, drawing: Drawing) -> int:
         """How many unlabelled rows have no id."""
-        sa, column = self._sa, self._table.c[drawing.id]
+        sa, column = self._sa, self._column(drawing.id)
         missing = sa.or_(column.is_(None), column == "") if drawing.is_text else column.is_(None)
         query = sa.select(sa.func.count()).select_from(self._table).where(*self._unlabelled(codes), missing)
         return int(self._connection.execute(query).scalar() or 0)
@@ -392,7 +416,7 @@ class SqlEngine:
     def id_kind(self, column: str) -> str:
         """Whether a column that tells rows apart holds whole numbers or text."""
         sa = self._sa
-        kept = self._table.c[find_column(column, [str(one.name) for one in self._table.c])].type
+        kept = self._column(find_column(column, [str(one.name) for one in self._table.c])).type
         if isinstance(kept, sa.Integer):
             return "integer"
         return "text" if isinstance(kept, sa.String) else str(kept)
@@ -427,7 +451,7 @@ class SqlEngine:
             return sa.func.sum(sa.case((self._label.in_(values), one), else_=0)) if values else sa.literal_column("0")
 
         named = [key.label(f"pulens_key_{place}") for place, key in enumerate(keys)]
-        conditions = self._conditions
+        conditions = [*self._conditions, *self._counted]
         if within is not None:
             conditions = [*conditions, self._cell(within.bits).in_(within.cells)]
         query = (

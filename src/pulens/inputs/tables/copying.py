@@ -11,6 +11,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.atomic_write import whole_file
 from pulens.errors import InputError
 from pulens.inputs.columns import check_scores, file_row, find_column
 from pulens.inputs.tables.chunks import delimited_rows
@@ -19,7 +20,6 @@ from pulens.inputs.tables.formats import TEXT, format_of, separator_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
 from pulens.inputs.tables.whole import read_table
 from pulens.inputs.tables.writing import format_out, write_table
-from pulens.whole_files import whole_file
 
 Map = Callable[[NDArray[np.floating[Any]]], NDArray[np.float64]]  # such as a calibration map
 BLOCK_ROWS = 50_000

@@ -215,5 +215,5 @@ def is_date(cell: object) -> bool:
 def _is_encoding(name: str) -> bool:
     try:
         return bool(codecs.lookup(name)._is_text_encoding)  # others, such as zip, turn bytes into bytes
-    except (LookupError, ValueError):  # a name with a zero character
+    except (LookupError, ValueError, TypeError):  # a name with a zero character
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pulens.errors import InputError, listed, shown
+from pulens.inputs.addresses import check_name, is_address, shown_address
 from pulens.inputs.tables.dialect import Said, dialect_of
 
 EXTENSIONS = {
@@ -29,6 +30,12 @@ COMPRESSED = ("gz", "bz2", "xz")
 
 
 def format_of(path: str | Path, format: str | None) -> str:
+    check_name(str(path))
+    if is_address(str(path)):
+        raise InputError(
+            f"{shown_address(str(path))}: the address of a database, where a file is read. Write the table to a file "
+            "first."
+        )
     if format is not None:
         if format not in FORMATS:
             raise InputError(f"format must be one of {listed(FORMATS)}, got {shown(format)}.")

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from pulens.errors import InputError, shown
+from pulens.inputs.addresses import shown_address
 
 LONGEST_LINE = 64 << 20  # characters; a file without line ends would be one line
 UTF_16, UTF_32 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
@@ -24,7 +25,7 @@ COMPRESSIONS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\x
 
 
 def name_of(path: str | Path) -> str:
-    return "standard input" if str(path) == "-" else str(path)
+    return "standard input" if str(path) == "-" else shown_address(str(path))
 
 
 @contextmanager
@@ -64,13 +65,13 @@ def open_stream(path: str | Path, stack: ExitStack) -> IO[bytes]:
         try:
             raw = stack.enter_context(open(path, "rb"))  # noqa: SIM115  (the stack closes it)
         except FileNotFoundError:
-            raise InputError(f"{path}: there is no such file.{_neighbours(Path(path))}") from None
+            raise InputError(f"{name_of(path)}: there is no such file.{_neighbours(Path(path))}") from None
         except IsADirectoryError:
             raise InputError(f"{path}: this is a folder; give a file.") from None
         except OSError as error:
-            raise InputError(f"{path}: cannot be opened: {error.strerror or error}.") from error
+            raise InputError(f"{name_of(path)}: cannot be opened: {error.strerror or error}.") from error
         except ValueError as error:  # a zero byte in the name
-            raise InputError(f"{shown(str(path))}: cannot be opened: {error}.") from error
+            raise InputError(f"{shown(name_of(path))}: cannot be opened: {error}.") from error
     try:
         head = raw.peek(6)[:6]
     except OSError as error:

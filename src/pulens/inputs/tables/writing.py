@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pulens.atomic_write import is_channel, whole_file
 from pulens.errors import InputError, listed, shown
 from pulens.inputs.columns import is_null
 from pulens.inputs.tables.arrow import pyarrow_for
 from pulens.inputs.tables.formats import EXTENSIONS, TEXT, WRITTEN, separator_of
 from pulens.inputs.tables.whole import plain
-from pulens.whole_files import is_channel, whole_file
 
 # as a program would write them: 007 and 1_000 stay text
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]{0,17})")

@@ -90,9 +90,7 @@ def jackknife_covariance(replicates: Floats) -> Floats:
 def effective_buckets(rows: Any) -> Any:
     r"""How many buckets of one size say as much as these, which hold so many rows: Kish (1965).
 
-    :math:`(\sum_b m_b)^2 / \sum_b m_b^2`, along the first axis. A few large clusters carry most of the variance, and
-    what many small ones show of it is little: one less are the degrees of freedom of its estimate, Satterthwaite's for
-    variances that rise with the rows.
+    :math:`(\sum_b m_b)^2 / \sum_b m_b^2`, along the first axis.
 
     >>> effective_buckets(np.array([[4, 9], [4, 1], [4, 0]])).round(2).tolist()
     [3.0, 1.22]
@@ -100,6 +98,29 @@ def effective_buckets(rows: Any) -> Any:
     own = np.asarray(rows, float)
     squares = (own**2).sum(axis=0)
     return np.divide(own.sum(axis=0) ** 2, squares, out=np.zeros(np.shape(squares)), where=squares > 0)
+
+
+def freedom_of(*kinds: Any) -> Any:
+    """Degrees of freedom of a standard error found without each bucket; each kind is its rows in every bucket.
+
+    A few large clusters carry most of the variance, and what many small ones show of it is little: the effective number
+    of buckets less one is Satterthwaite's for variances that rise with the rows. Of several kinds of rows the one with
+    the fewest decides, as what it adds to the variance is seen in its own buckets alone.
+
+    >>> freedom_of(np.array([4, 4, 4])), round(float(freedom_of(np.array([4, 4, 4]), np.array([9, 1, 0]))), 2)
+    (np.float64(2.0), 0.22)
+    """
+    return np.min([effective_buckets(rows) for rows in kinds], axis=0) - 1.0
+
+
+def freedom_of_totals(totals: Floats) -> float:
+    """Of a recovered number: labelled rows, and all others, of every bucket, from totals of shape (buckets, 3).
+
+    >>> freedom_of_totals(np.array([[4, 8, 1], [4, 9, 0], [4, 5, 4]]))
+    2.0
+    """
+    labelled, unlabelled, negative = totals.T
+    return float(freedom_of(labelled, unlabelled + negative))
 
 
 def student_quantile(freedom: float, tail: float) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from pulens.confidence import check_confidence
 from pulens.errors import PulensError, shown
+from pulens.scalars import whole
 
 FEWEST_REDRAWS = 100
 MOST_REDRAWS = 1_000_000
@@ -25,7 +26,7 @@ class Resampling:
     redraws: int = DEFAULT_REDRAWS
     seed: int = 0
     threads: int = 0  # that share the redraws; 0 for what the machine has, up to four
-    among_many: bool = False  # one answer of many, such as a segment: coarser grids over the class prior's interval
+    factor: float = 1.0  # times errors are as large as the draw of the rows alone makes them
 
     @property
     def tail(self) -> float:
@@ -46,12 +47,13 @@ def check_resampling(confidence: float | None, redraws: int = DEFAULT_REDRAWS, s
     if confidence is None:
         return None
     confidence = check_confidence(confidence, or_none=True)
-    if not _whole(redraws) or not FEWEST_REDRAWS <= redraws <= MOST_REDRAWS:
+    many = whole(redraws)
+    if many is None or not FEWEST_REDRAWS <= many <= MOST_REDRAWS:
         raise PulensError(
             f"redraws must be a whole number of at least {FEWEST_REDRAWS}, got {shown(redraws)}. "
             f"{DEFAULT_REDRAWS:,} are plenty for 95% intervals, and {MOST_REDRAWS:,} the most."
         )
-    return Resampling(float(confidence), int(redraws), check_seed(seed))
+    return Resampling(confidence, many, check_seed(seed))
 
 
 def check_seed(seed: int) -> int:
@@ -62,16 +64,7 @@ def check_seed(seed: int) -> int:
     ...
     pulens.errors.PulensError: seed must be a whole number of at least 0, got -1. Any such number will do.
     """
-    if not _whole(seed) or seed < 0:
+    number = whole(seed)
+    if number is None or number < 0:
         raise PulensError(f"seed must be a whole number of at least 0, got {shown(seed)}. Any such number will do.")
-    return int(seed)
-
-
-def _whole(value: object) -> bool:
-    import operator
-
-    try:
-        operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        return False
-    return not isinstance(value, bool)
+    return number

@@ -10,7 +10,7 @@ import numpy as np
 
 from pulens.errors import InputError, listed, shown
 
-LIMITS = "limits"  # where a field's metadata has them
+LIMITS, OWN = "limits", "own"  # where a field's metadata has them
 LARGEST_WHOLE = 2**63 - 1  # that arrays and random generators hold
 LARGEST_NUMBER = sys.float_info.max
 
@@ -50,8 +50,11 @@ def setting(
     above: float | None = None,
     most: float | None = None,
     among: tuple[str, ...] | None = None,
+    own: Any = None,
 ) -> Any:
     """A field of a learner with limits; numbers of this package's learners without any are at least 0.
+
+    ``own`` is the method's own value, which ``None`` stands for: so what somebody has given is told apart from it.
 
     >>> from dataclasses import dataclass
     >>> from pulens.learners import NNPU
@@ -63,7 +66,23 @@ def setting(
     ...
     pulens.errors.InputError: share must be between 0 and 1, got 1.5.
     """
-    return field(default=default, metadata={LIMITS: Limits(least, above, most, among)})
+    return field(default=default, metadata={LIMITS: Limits(least, above, most, among), OWN: own})
+
+
+def settled(learner: Any, name: str) -> Any:
+    """The value of a setting: as given, or the method's own.
+
+    >>> from pulens.learners import NNPU
+    >>> settled(NNPU(), "loss"), settled(NNPU(loss="logistic"), "loss")
+    ('sigmoid', 'logistic')
+    """
+    value = getattr(learner, name)
+    return own_settings(learner).get(name) if value is None else value
+
+
+def own_settings(learner: Any) -> dict[str, Any]:
+    """The method's own values of settings that may be left to it."""
+    return {one.name: one.metadata[OWN] for one in fields(learner) if one.metadata.get(OWN) is not None}
 
 
 def limits_of(kind: type, name: str) -> Limits:

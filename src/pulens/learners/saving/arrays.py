@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from pulens.atomic_write import whole_folder
 from pulens.learners.saving.checks import check_packed, check_width, damaged, unreadable
 from pulens.learners.saving.folder import ARRAYS, FACTS, check_target, described
-from pulens.whole_files import whole_folder
 
 
 def save(learner: Any, path: Path) -> Path:

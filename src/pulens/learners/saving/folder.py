@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
+from pulens.atomic_write import check_replaceable
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, listed
-from pulens.whole_files import check_replaceable
 
 FORMAT = 1
 WEIGHTS, FACTS = "weights.safetensors", "learner.json"

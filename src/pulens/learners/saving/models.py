@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pulens.atomic_write import whole_folder
 from pulens.errors import InputError, MissingDependencyError, OtherVersionWarning, listed
 from pulens.learners.saving.checks import (
     check_attribute,
@@ -21,7 +22,6 @@ from pulens.learners.saving.checks import (
 )
 from pulens.learners.saving.folder import FACTS, MODELS, check_target, described
 from pulens.learners.saving.repacked import repacked
-from pulens.whole_files import whole_folder
 
 ELSEWHERE = ("classes_", "feature_names_in_", "n_features_in_")  # said in the JSON, or always the same
 VERSION = re.compile(r"[0-9]+(\.[0-9]+)+[0-9A-Za-z.+]*", re.ASCII)

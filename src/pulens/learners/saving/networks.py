@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
+from pulens.atomic_write import whole_folder
 from pulens.errors import InputError, MissingDependencyError, PulensError, listed
+from pulens.learners.base.rescues import KINDS, Rescue
 from pulens.learners.saving.checks import (
     check_attribute,
     check_prior,
@@ -21,11 +23,11 @@ from pulens.learners.saving.checks import (
     unreadable,
 )
 from pulens.learners.saving.folder import FACTS, WEIGHTS, check_target, described
-from pulens.whole_files import whole_folder
 
 # what fit leaves behind besides the network
 FITTED = ("cut_", "class_prior_", "best_epoch_", "history_", "row_shape_", "n_features_in_", "facts_")
 FOUND = ("mean_", "deviation_", "columns_")
+RESCUES = "rescues_"
 LARGEST = 3.4028234663852886e38  # of single precision, which tables are held in
 NEEDED = ("cut_", "class_prior_", "row_shape_")  # a network learner cannot do without
 
@@ -38,6 +40,7 @@ def save(learner: Any, path: Path) -> Path:
         parameters["backbone"] = None  # code cannot be written down; load() is told it again
     written = (*FITTED, *FOUND, *getattr(learner, "facts_", ()))
     fitted = {name: getattr(learner, name) for name in written if hasattr(learner, name)}
+    fitted[RESCUES] = [astuple(one) for one in getattr(learner, RESCUES, ())]
     text = json.dumps(described(learner, parameters, fitted), indent=2, allow_nan=False) + "\n"
     with whole_folder(path) as temporary:
         _write_tensors(learner.network_, temporary / WEIGHTS)
@@ -47,9 +50,9 @@ def save(learner: Any, path: Path) -> Path:
     return path
 
 
-def _write_tensors(network: Any, file: Path) -> None:
+def _write_tensors(network: Any, temporary: Path) -> None:
     """Through Python's own writing: safetensors says of a full disk only that something went wrong."""
-    file.write_bytes(find_safetensors().save(network.state_dict()))
+    temporary.write_bytes(find_safetensors().save(network.state_dict()))
 
 
 def restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None:
@@ -66,6 +69,8 @@ def restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None:
         if name in facts["fitted"]:
             value = facts["fitted"][name]
             setattr(learner, name, tuple(value) if name == "row_shape_" and isinstance(value, list) else value)
+    if RESCUES in facts["fitted"]:  # not written by earlier versions
+        learner.rescues_ = _rescues(facts["fitted"][RESCUES], folder / FACTS)
     _check_settings(learner, folder)
     _check_numbers(learner, folder)
     builder = builder_of(learner.backbone, learner.row_shape_)
@@ -76,6 +81,16 @@ def restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None:
     builders = learner._program.builders(learner, learner.row_shape_, builder)
     for name in learner._program.kept:
         setattr(learner, f"{name}_", _network(builders[name], folder / f"{name}.safetensors", ours))
+
+
+def _rescues(stored: Any, place: Path) -> tuple[Rescue, ...]:
+    """What fit did beside the method, as it was written down."""
+    pairs = stored if isinstance(stored, list) else [stored]
+    for pair in pairs:
+        words = isinstance(pair, list) and len(pair) == 2 and all(isinstance(word, str) for word in pair)
+        if not words or pair[0] not in KINDS:
+            raise damaged(place, f"{RESCUES} must be pairs of a kind ({listed(KINDS)}) and words, got {short(pair)}")
+    return tuple(Rescue(*pair) for pair in pairs)
 
 
 def _check_settings(learner: Any, folder: Path) -> None:

@@ -16,7 +16,7 @@ from torch import nn
 from pulens.counts.sample import LABELLED
 from pulens.errors import InputError, listed
 from pulens.learners.base.prior import estimated_class_prior, resolved_prior
-from pulens.learners.base.settings import check_settings
+from pulens.learners.base.settings import check_settings, own_settings, settled
 from pulens.learners.stack.aside import set_aside
 from pulens.learners.stack.device import find_device
 from pulens.learners.stack.division import Division, divide, positives_first
@@ -229,9 +229,10 @@ def _hand_over(learners: Sequence[Any], program: Program, builders: dict[str, Bu
         learner.cut_ = float(cuts[run])
         learner.class_prior_ = stack.class_priors[run]
         learner.classes_ = np.array([0, 1])
+        learner.rescues_ = ()
         learner.best_epoch_ = report.best_epoch[run]
         learner.history_ = [{"epoch": entry["epoch"], "selection": entry["selection"][run]} for entry in report.history]
-        facts = program.facts(run)
+        facts = {name: settled(learner, name) for name in own_settings(learner)} | program.facts(run)
         learner.facts_ = sorted(f"{name}_" for name in facts)  # what saving writes down besides the usual
         for name, value in facts.items():
             setattr(learner, f"{name}_", value)
@@ -250,7 +251,7 @@ def _check_alike(learners: Sequence[Any]) -> None:
         if type(learner) is not type(first):
             raise InputError("learners of a stack must be of one class.")
         for field in fields(first):
-            mine, theirs = getattr(first, field.name), getattr(learner, field.name)
+            mine, theirs = settled(first, field.name), settled(learner, field.name)
             numeric = isinstance(mine, float) and isinstance(theirs, float)
             if field.name in ("random_state", "class_prior") or numeric or mine is theirs:
                 continue
@@ -263,7 +264,7 @@ def _check_alike(learners: Sequence[Any]) -> None:
 def _settings(learners: Sequence[Any], device: torch.device) -> dict[str, Any]:
     found = {}
     for field in fields(learners[0]):
-        values = [getattr(learner, field.name) for learner in learners]
+        values = [settled(learner, field.name) for learner in learners]
         same = all(value is values[0] or value == values[0] for value in values[1:])
         if field.name in ("random_state", "class_prior") or same:
             found[field.name] = values[0]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from copy import deepcopy
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,24 +14,14 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
-from torch import nn
 
 from pulens.counts.sample import LABELLED
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.dense import dense
 from pulens.learners.base.classifier import PUClassifier, refuse_options
-from pulens.learners.base.collapse import (
-    LEAST_KNOWN,
-    collapse_of,
-    cut_of_prior,
-    known_auc,
-    knows_its_labels,
-    warn_if_collapsed,
-    warn_if_untaught,
-    warn_that_training_lost,
-    well_known_auc,
-)
+from pulens.learners.base.collapse import warn_if_collapsed
 from pulens.learners.base.labels import label_codes
+from pulens.learners.base.rescues import CHOICES, said
 from pulens.learners.base.row_groups import checked_groups
 from pulens.learners.base.settings import setting
 from pulens.learners.base.tables import numbers_only
@@ -40,13 +30,11 @@ from pulens.learners.stack.device import find_device
 from pulens.learners.stack.fitting import fit_many
 from pulens.learners.stack.optimiser import KINDS
 from pulens.learners.stack.program import Program
-from pulens.learners.stack.warm_start import WarmStart
-from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.learners.stack.rescue import fit_rescued, take_over
+from pulens.scenario import DEFAULT_SCENARIO
 from pulens.types import Floats
 
 WORTH_A_THREAD = 50_000  # numbers of a batch
-FEW_STEPS = 1000  # of a whole training, after which a network may still be near to where it began
-FEW_LABELLED = 200  # rows, a tenth of which would choose the epoch by accident
 
 
 @contextmanager
@@ -60,42 +48,6 @@ def threads_for(learner: Any, table: NDArray[np.float32]) -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def _take_over(learner: Any, other: Any) -> None:
-    """Give a learner all that fitting left in another one; its settings stay its own."""
-    for name, value in vars(other).items():
-        if name.endswith("_"):
-            setattr(learner, name, value)
-
-
-def _passes(learner: Any) -> dict[str, int]:
-    """How many epochs a learner's stages have, by the names of the settings; empty where somebody has chosen them."""
-    found = {}
-    for one in fields(learner):
-        value = getattr(learner, one.name)
-        if one.name.endswith("epochs") and isinstance(value, int):
-            if value != one.default:
-                return {}
-            found[one.name] = value
-    return found
-
-
-def steps_of_epoch(learner: Any, rows: int) -> int:
-    """How many batches make up an epoch, about; some learners are told."""
-    told = getattr(learner, "steps_per_epoch", None)
-    if isinstance(told, int):
-        return told
-    size = getattr(learner, "batch_size", 256)
-    return -(-rows // (size if isinstance(size, int) else 256))
-
-
-def begins_warm(learner: Any, labelled: int, rows: int) -> bool:
-    """Whether rows are too few for weights drawn at random, and nobody has chosen how long to train from these."""
-    passes = _passes(learner)
-    if not passes or learner.selection.startswith("oracle"):
-        return False
-    return labelled < FEW_LABELLED or sum(passes.values()) * steps_of_epoch(learner, rows) < FEW_STEPS
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -123,6 +75,8 @@ class PULearner(PUClassifier):
     #: scale every feature to mean 0 and deviation 1, as learned from the training rows; None: tables, not pictures
     standardise: bool | None = None
     positive: Any = None  #: label value that means labelled positive; everything else is then unlabelled
+    #: "auto": where training fails ``fit`` begins elsewhere or changes loss or cut, see ``rescues_``; "none": never
+    rescue: str = setting("auto", among=CHOICES)
 
     _program: ClassVar[type[Program]]
 
@@ -133,13 +87,18 @@ class PULearner(PUClassifier):
 
         ``validation`` is a pair (X, labels) to select the epoch on, instead of a held-out share. With
         ``selection="oracle"`` its labels are true ones, 1 and -1; training never sees any. A classifier that calls
-        every unlabelled row the same is trained once more with the logistic loss where the method has one, and comes
-        with a ``pulens.errors.CollapseWarning`` where that does not help. Unless epochs or ``validation`` were set by
+        every unlabelled row the same comes with a ``pulens.errors.CollapseWarning``.
+
+        With ``rescue="auto"`` training that fails is changed, and ``rescues_`` says how. A classifier that calls every
+        unlabelled row the same is trained once more with the logistic loss where the method's own is the sigmoid loss
+        and ``loss`` was not given; ``loss_`` is the one that was used. Unless epochs or ``validation`` were set by
         you, a network begins where 120 steps of nnPU have led, not at random weights, if less than 200 rows are
         labelled, if all epochs make less than 1,000 steps, or if its own labelled rows were not ranked
         above unlabelled ones in the end. If training loses what the start knew of these rows, the start is kept
         (``best_epoch_`` is 0), with a warning. Where it then calls less than a third, or more than three times, of the
-        positives or negatives that the class prior says there are, it is cut at the class prior.
+        positives or negatives that the class prior says there are, it is cut at the class prior. With
+        ``rescue="none"`` none of this is done: ``fit`` gives what :func:`pulens.learners.fit_many` gives.
+
         ``groups`` holds one id per row where rows belong together (visits of a patient): they are held out together,
         and never split where an estimated class prior needs scores out of fold.
         """
@@ -165,47 +124,13 @@ class PULearner(PUClassifier):
         if weights is not None:
             kept["sample_weight"] = [self._stands_for(weights, labels, len(whole))]
         given: dict[str, Any] = {**told, **kept, "rows": [np.arange(len(table))]}
-        unlabelled = table[labels != LABELLED]
         with threads_for(self, table):
-            known = table[labels == LABELLED]
-            warm = WarmStart()
-            if "validation" not in told and begins_warm(self, len(known), len(table)):
-                given["start"] = warm
-            fit_many([self], whole, [labels], **given)
-            if getattr(self, "loss", None) == "sigmoid" and collapse_of(self, unlabelled) is not None:
-                # the sigmoid loss is flat where it has settled; the logistic one still has a way down
-                _take_over(self, fit_many([clone(self).set_params(loss="logistic")], whole, [labels], **given)[0])
-            may_begin_again = "validation" not in told and "start" not in given and bool(_passes(self))
-            if may_begin_again and not knows_its_labels(self, known, unlabelled):
-                _take_over(self, fit_many([clone(self)], whole, [labels], **given, start=warm)[0])
-            if warm.network is not None:
-                self._keep_start_if_lost(warm.network, known, unlabelled)
-                warn_if_untaught(self, known, unlabelled)
-            self._pin(table if check_scenario(self.scenario) is Scenario.SINGLE_SET else unlabelled)
-        warn_if_collapsed(self, unlabelled)
+            if self.rescue == "none":
+                fit_many([self], whole, [labels], **given)
+            else:
+                fit_rescued(self, whole, labels, table, given)
+        warn_if_collapsed(self, table[labels != LABELLED])
         return self
-
-    def _keep_start_if_lost(
-        self, start: nn.Module, labelled: NDArray[np.float32], unlabelled: NDArray[np.float32]
-    ) -> None:
-        """Go back to the network that training began from where that knew labelled rows well, and this one does not."""
-        enough = LEAST_KNOWN  # without a class prior nobody knows what a good classifier has
-        if self.class_prior_ is not None:
-            enough = well_known_auc(self.class_prior_, len(labelled), len(unlabelled), check_scenario(self.scenario))
-        end, found = self.network_, known_auc(self, labelled, unlabelled)
-        self.network_: Any = deepcopy(start).eval()
-        before = known_auc(self, labelled, unlabelled)
-        if found >= enough or before < enough:
-            self.network_ = end
-            return
-        self.best_epoch_, self.cut_ = 0, 0.0
-        warn_that_training_lost(self, before, found)
-
-    def _pin(self, population: NDArray[np.float32]) -> None:
-        """Cut at the class prior where the method's own cut is far from it, unless somebody has chosen the epochs."""
-        cut = cut_of_prior(self, population) if _passes(self) else None
-        if cut is not None:
-            self.cut_ = cut
 
     def _fit_further(self, X: Any, y: Any, weights: Any = None) -> Any:
         """One epoch over some rows, from the network that is there, or from a fresh one."""
@@ -224,7 +149,7 @@ class PULearner(PUClassifier):
             given["start"] = self.network_
             one.class_prior = self.class_prior_ if isinstance(self.class_prior, str) else self.class_prior
         with threads_for(self, table):
-            _take_over(self, fit_many([one], table, [labels], **given)[0])
+            take_over(self, fit_many([one], table, [labels], **given)[0])
         self.passes_ = passes + 1
         return self
 
@@ -242,6 +167,17 @@ class PULearner(PUClassifier):
             )
         found = checked_weights(weights, labels == LABELLED)
         return np.concatenate([found / found[found > 0].min(), np.ones(rows - found.size)])
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Settings, as scikit-learn shows them, and what ``fit`` did beside the method."""
+        settings = fill(
+            super().__repr__(N_CHAR_MAX),
+            width=80,
+            subsequent_indent=" " * (len(type(self).__name__) + 1),
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        return "\n".join(filter(None, (settings, said(getattr(self, "rescues_", ())))))
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Logits minus the method's cut: positive means predicted positive."""

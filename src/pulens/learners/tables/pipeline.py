@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from pulens.atomic_write import whole_folder
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, PulensError
 from pulens.learners.saving.checks import check_number, damaged
 from pulens.learners.saving.folder import COLUMNS, check_target
 from pulens.learners.tables.planned import PlannedColumn
 from pulens.learners.tables.table_columns import TableColumns
-from pulens.whole_files import whole_folder
 
 FORMAT = 1
 STEPS = ("columns", "learner")

@@ -8,12 +8,16 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any
 
+import numpy as np
+
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
+from pulens.recovery import recover_at
 from pulens.recovery.binning_error import corners
+from pulens.recovery.contingency import Contingency
 
 Estimator = Callable[..., Estimate]
 Valuer = Callable[..., float]
@@ -61,10 +65,28 @@ def _largest_error(
         for each in assumed:
             here = value(metric, evidence.tally, each, threshold, **parameters)
             values = [value(metric, corner, each, threshold, **parameters) for corner in possible]
+            if metric.reads == "threshold" and not metric.counted:
+                values += _over_rates(metric, [recover_at(corner, each, threshold) for corner in possible], parameters)
             found.append(_farthest(values, here))
     elif metric.binning_error is not None:
         found = [float(metric.binning_error(evidence.tally, each, **parameters)) for each in assumed]
     return None if not found or any(math.isnan(error) for error in found) else max(found)
+
+
+def _over_rates(metric: Metric, tables: list[Contingency], parameters: dict[str, Any]) -> list[float]:
+    """The metric over all rates that the corners show, each cut by itself or together: between them hits may be cut."""
+    both = [one for table in tables for one in (table, *table.plausible())]
+    ends = [
+        (min(rates), max(rates))
+        for rates in ([float(one.hit_rate[0]) for one in both], [float(one.alarm_rate[0]) for one in both])
+    ]
+    first = tables[0]
+    made = (
+        replace(first, true_positive_rate=np.array([hit]), false_positive_rate=np.array([alarm]))
+        for hit in ends[0]
+        for alarm in ends[1]
+    )
+    return [float(np.clip(metric.compute(one, **parameters)[0], metric.lowest, metric.highest)) for one in made]
 
 
 def _farthest(values: list[float], here: float) -> float:

@@ -8,20 +8,22 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.measured import depends_on_class_prior
 from pulens.metrics.parts.binning import carrying_binning_error
+from pulens.metrics.parts.confirmed import as_confirmed
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import NARROWEST, Contradiction, at_least_so_wide
-from pulens.metrics.parts.rests_on import rests_on
+from pulens.metrics.parts.rests_on import BASIS, rests_on
 from pulens.recovery import recover_at
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING
 from pulens.recovery.feasibility import impossible_rates
 from pulens.recovery.many import recover_many
+from pulens.scalars import real
 
 PRIORS_TRIED = 33  # points of a class-prior range at which a metric is computed to find its extremes
 LONG_TALLY, FEWER_PRIORS = 200_000, 9  # a metric of so long a ranking takes time, and hardly bends over the range
@@ -31,13 +33,10 @@ def check_threshold(threshold: Any, *, required_by: str = "") -> float:
     """A number that scores can be compared with."""
     if threshold is None:
         raise PulensError(f"{required_by} needs a threshold: rows with score >= threshold are predicted positive.")
-    try:
-        number = float(threshold)
-    except (TypeError, ValueError):
-        number = math.nan
-    if math.isnan(number) or isinstance(threshold, bool):
+    number = real(threshold)
+    if math.isnan(number):
         raise PulensError(
-            f"threshold must be a number, got {threshold!r}. Rows with score >= threshold are predicted positive."
+            f"threshold must be a number, got {shown(threshold)}. Rows with score >= threshold are predicted positive."
         )
     return number
 
@@ -93,8 +92,15 @@ def estimate(
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
     interval, sources = _how_sure(metric, evidence, raw, known, threshold, doubts, parameters)
     told = "" if metric.caution is None else metric.caution(evidence.tally, evidence.assumptions, **parameters)
-    found = {"threshold": at, "sources": sources, "landmarks": beside, "rests_on": taken, "notice": told or None}
-    return Estimate(name, known, interval, **found)  # type: ignore[arg-type]
+    found = {
+        "basis": BASIS[evidence.labelling],
+        "threshold": at,
+        "sources": sources,
+        "landmarks": beside,
+        "rests_on": taken,
+        "notice": told or None,
+    }
+    return as_confirmed(Estimate(name, known, interval, **found), metric, evidence)  # type: ignore[arg-type]
 
 
 def _how_sure(
@@ -107,8 +113,7 @@ def _how_sure(
     parameters: dict[str, Any],
 ) -> tuple[Interval | None, dict[str, Interval]]:
     """The interval of a value, and the parts that the sample and the class prior have in it."""
-    among_many = doubts is not None and doubts.resampling.among_many
-    reach = prior_range(metric, evidence, known, threshold, among_many=among_many, **parameters)
+    reach = prior_range(metric, evidence, known, threshold, **parameters)
     interval, sources = reach, {} if reach is None else {"class prior": reach}
     if doubts is not None:
 
@@ -136,13 +141,16 @@ def _was_cut(metric: Metric, evidence: Evidence, raw: float, known: float, thres
     return impossible_rates(evidence.tally, evidence.assumptions).thresholds > 0
 
 
+def priors_tried(thresholds: int) -> int:
+    """At how many class priors of a range a metric of so long a ranking is computed."""
+    return FEWER_PRIORS if thresholds > LONG_TALLY else PRIORS_TRIED
+
+
 def prior_range(
     metric: Metric,
     evidence: Evidence,
     known: float,
     threshold: float | None = None,
-    *,
-    among_many: bool = False,
     **parameters: Any,
 ) -> Interval | None:
     """Smallest and largest value of the metric over the class prior's interval."""
@@ -151,9 +159,8 @@ def prior_range(
         return None
     if not depends_on_class_prior(metric, evidence.label_noise):
         return Interval(known, known, None, "does not depend on the class prior")
-    is_long = metric.reads == "ranking" and len(evidence.tally) > LONG_TALLY
-    many = FEWER_PRIORS if is_long or among_many else PRIORS_TRIED
-    if among_many and metric.reads == "threshold" and threshold is not None:
+    many = priors_tried(len(evidence.tally)) if metric.reads == "ranking" else PRIORS_TRIED
+    if metric.reads == "threshold" and threshold is not None:
         return _range_at_once(metric, evidence, known, threshold, reach, **parameters)
     tried = [
         value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)

@@ -34,13 +34,14 @@ class Shown:
 class OtherLabelling:
     """What a number of the whole ranking can be where labelling favours some scores.
 
-    ``up_to(evidence, factor, favours, known)`` gives its extremes over labels that favour a side up to a factor;
+    ``up_to(evidence, factor, favours, known)`` gives its extremes over labels that favour a side up to a factor
+    (:class:`~pulens.metrics.parts.labelling_range.LabellingRange`);
     ``in_worlds(worlds)`` its value and extremes where random labels are impossible
     (:class:`~pulens.metrics.parts.possible_worlds.WorldsAt`). Metrics at a threshold need none: with the true positive
     rate their whole table is given.
     """
 
-    up_to: Callable[..., tuple[float, float]]
+    up_to: Callable[..., Any]
     in_worlds: Callable[..., Any]
 
 
@@ -55,6 +56,7 @@ class Metric:
 
     ``ignores_class_prior``: the number is one of labelled against other rows, so no class prior need be given.
     ``counted``: rows of the population are counted as they are, whatever is labelled and however many are positive.
+    ``confirmed``: labelled rows among the flagged count in its favour: in one sample it is at least their share.
     ``of_labelled``: the share of the labelled rows at or above the threshold, where no label is wrong.
     ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
     ``caution``: what to know before using the number, in words, from ``(tally, assumptions, **parameters)``; or empty.
@@ -77,6 +79,7 @@ class Metric:
     ignores_class_prior: bool = False
     counted: bool = False
     of_labelled: bool = False
+    confirmed: bool = False
     reads_ranks: bool = False  # of whole rows, so that it takes no weights
     listed: bool = True  # whether `evaluate` shows it without being asked
     undefined_because: str = ""

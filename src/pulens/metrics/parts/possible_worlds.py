@@ -10,25 +10,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.intervals.clustered import inflation_at
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles
 from pulens.intervals.kernels.redraws import compress
-from pulens.metrics.parts.labelling_range import negative_rate, outscored_by
+from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.metrics.parts.labelling_range import floor_of, negative_rate, of_placings, outscored_by
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.contingency import Contingency
-from pulens.recovery.feasibility import CHANCE_LIMIT, ImpossibleRates, impossible_rates, largest_possible_prior
-from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, precision_sum_bilinear, rate_range
+from pulens.recovery.feasibility import (
+    CHANCE_LIMIT,
+    ImpossibleRates,
+    impossible_rates,
+    largest_possible_prior,
+    prior_explains,
+)
+from pulens.recovery.labelling import Favours, precision_gradient, precision_sum, rate_range
 from pulens.recovery.possible_worlds import SLACK, PossibleWorlds, blocks_of, positives_that_fit
+from pulens.scalars import real
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
 DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/sensitivity.md
 NARROWEST = 1e-3  # a number that was cut at the edge of what is possible is not known better than this
+MOST_WORLDS = 1_000_000  # times the least factor: beyond, a range holds all that anything could be
 RATES_TRIED = 257
 FINE = 2048  # thresholds at which average precision is summed
 STEPS = 25  # of the Frank-Wolfe method; what is left of its gap is taken off
@@ -65,12 +74,14 @@ class Labelling:
 
 def check_multiple(worlds: object) -> float:
     """How many times the least factor the worlds in a range may have."""
-    if isinstance(worlds, bool) or not isinstance(worlds, int | float | np.number) or not 1 <= worlds < math.inf:
+    number = real(worlds)
+    if not 1 <= number <= MOST_WORLDS:
         raise PulensError(
-            f"worlds must be a number of at least 1, got {worlds!r}. Where random labels are impossible, ranges hold "
-            "all worlds with up to so many times the least possible preference in labelling; the default is 3."
+            f"worlds must be a number of at least 1, got {shown(worlds)}; the largest is {MOST_WORLDS:,}. Where random "
+            "labels are impossible, ranges hold all worlds with up to so many times the least possible preference in "
+            "labelling; the default is 3."
         )
-    return float(worlds)
+    return number
 
 
 def at_least_so_wide(interval: Interval, metric: Metric) -> Interval:
@@ -83,12 +94,43 @@ def at_least_so_wide(interval: Interval, metric: Metric) -> Interval:
 
 
 def impossible_rates_of(evidence: Evidence) -> ImpossibleRates:
-    """Recovered rates outside [0, 1]; standard errors allow for rows that belong together."""
+    """Recovered rates outside [0, 1], and whether chance explains them.
+
+    Standard errors allow for rows that belong together. A class prior that is in doubt may be what chance moved: one
+    given as a range is tried at its lower end, any other over its distribution.
+    """
     found = impossible_rates(evidence.tally, evidence.assumptions)
-    if evidence.buckets is None or not found.thresholds:
+    times = _inflation(evidence, found)
+    found = replace(found, standard_errors=found.standard_errors / times)
+    if found.standard_errors < CHANCE_LIMIT:
         return found
-    times = inflation_at(evidence, found.worst_threshold, found.rate)
-    return replace(found, standard_errors=found.standard_errors / times)
+    # all of its doubt: also what redraws of a segment's rows would bring along
+    doubt = PriorDoubt(replace(evidence, class_prior=replace(evidence.class_prior, implied=None)))
+    spread = _error_of_share(evidence)
+    if doubt.treatment == "exact" and not spread:
+        return found
+    shares = doubt.lowest_first(spread)
+    tried = [evidence.assumptions_at(share) for share in shares]
+    return replace(found, prior_explains=prior_explains(evidence.tally, tried, inflation=times))
+
+
+def _error_of_share(evidence: Evidence) -> float:
+    r"""How far chance moves the share among the unlabelled rows that follows from the class prior of the population.
+
+    In one sample :math:`\alpha = (\pi n - n_L)/n_U`, and how many rows are labelled is chance.
+    """
+    totals = evidence.tally.totals
+    if evidence.recovery_scenario is not Scenario.SINGLE_SET or evidence.prior_held != "population":
+        return 0.0
+    labelled = totals.labelled / totals.rows
+    rest = 1 - evidence.class_prior.unlabelled
+    return rest * math.sqrt(totals.rows * labelled * (1 - labelled)) / totals.unlabelled
+
+
+def _inflation(evidence: Evidence, found: ImpossibleRates) -> float:
+    if evidence.buckets is None or not found.thresholds:
+        return 1.0
+    return inflation_at(evidence, found.worst_threshold, found.rate)
 
 
 def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -> Contradiction | None:
@@ -97,7 +139,7 @@ def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -
     if not totals.labelled or not totals.unlabelled or not prior.unlabelled:
         return None
     found = impossible_rates_of(evidence)
-    return Contradiction(evidence, multiple, found) if found.standard_errors >= CHANCE_LIMIT else None
+    return None if found.is_chance else Contradiction(evidence, multiple, found)
 
 
 def within_what_is_possible(evidence: Evidence) -> Evidence:
@@ -106,13 +148,14 @@ def within_what_is_possible(evidence: Evidence) -> Evidence:
     reach = prior.unlabelled_interval
     if reach is None or reach.confidence is not None or not reach.width or not tally.totals.labelled:
         return evidence
-
-    def fits(share: float) -> bool:
-        return impossible_rates(tally, evidence.assumptions_at(share)).standard_errors < CHANCE_LIMIT
-
-    if not tally.totals.unlabelled or fits(reach.high) or not fits(reach.low):
+    if not tally.totals.unlabelled:
         return evidence
-    top = largest_possible_prior(tally, evidence.label_noise, evidence.scenario, between=(reach.low, reach.high))
+    at_high, at_low = (impossible_rates(tally, evidence.assumptions_at(end)) for end in (reach.high, reach.low))
+    times = _inflation(evidence, at_high)
+    if at_high.standard_errors < CHANCE_LIMIT * times or at_low.standard_errors >= CHANCE_LIMIT * times:
+        return evidence
+    ends = reach.low, reach.high
+    top = largest_possible_prior(tally, evidence.label_noise, evidence.scenario, between=ends, inflation=times)
 
     def population(share: float) -> float:
         return population_prior(share, tally.totals, evidence.scenario, evidence.label_noise)
@@ -148,7 +191,8 @@ class Contradiction:
     @cached_property
     def labelling(self) -> Labelling:
         evidence = self.evidence
-        top = largest_possible_prior(evidence.tally, evidence.label_noise, evidence.scenario)
+        times = _inflation(evidence, self.impossible)
+        top = largest_possible_prior(evidence.tally, evidence.label_noise, evidence.scenario, inflation=times)
         highest = population_prior(top, evidence.tally.totals, evidence.scenario, evidence.label_noise)
         found = None if evidence.label_noise else self._at_value(None)
         errors = self.impossible.standard_errors
@@ -165,7 +209,7 @@ class Contradiction:
         self, name: str, metric: Metric, threshold: float | None, parameters: dict[str, Any]
     ) -> Estimate | None:
         """The metric in the nearest possible world with its range; ``None`` if it does not need random labels."""
-        if metric.ignores_class_prior:
+        if metric.ignores_class_prior or metric.counted:
             return None
         at = threshold if metric.needs_threshold else None
         own = metric.other_labelling if metric.is_as_declared(parameters) else None
@@ -207,14 +251,20 @@ class Contradiction:
         return None
 
     def range_up_to(
-        self, metric: Metric, factor: float, favours: Favours, threshold: float | None, parameters: Any
+        self,
+        metric: Metric,
+        factor: float,
+        favours: Favours,
+        threshold: float | None,
+        parameters: Any,
+        slack: float = SLACK,
     ) -> Range | None:
         """The metric over all worlds up to a given factor, at the class prior's value; ``None``: there is none."""
         worlds = self._one_side(favours, threshold).worlds
         if worlds.is_empty or worlds.least_factor > factor * (1 + 1e-9):
             return None
         worst = self.impossible.worst_threshold
-        found = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,), factor, worlds)
+        found = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,), factor, worlds, slack)
         if metric.other_labelling is None:
             return found.at_threshold(metric, threshold, parameters)
         in_worlds: Range = metric.other_labelling.in_worlds(found)
@@ -282,6 +332,7 @@ class WorldsAt:
     directions: tuple[Favours, ...] = ("high", "low")
     asked: float | None = None  # a factor other than the multiple of the least one
     known: PossibleWorlds | None = None  # the worlds, where they were found before
+    slack: float = SLACK  # standard errors by which ends are moved outwards; without any they stop at what rows prove
 
     @cached_property
     def _places(self) -> NDArray[np.intp]:
@@ -298,12 +349,23 @@ class WorldsAt:
             np.asarray(kind, float)[self._places] / total
             for kind, total in ((tally.labelled, totals.labelled), (tally.unlabelled, totals.unlabelled))
         )
-        together = self.evidence.recovery_scenario is Scenario.SINGLE_SET
-        low, high = positives_that_fit(
-            labelled, unlabelled, totals, self.evidence.class_prior.unlabelled, together=together
-        )
-        found = [PossibleWorlds(np.diff(labelled, prepend=0.0), low, high, side) for side in self.directions]
+        low, high = self._room(labelled, unlabelled)
+        shares, floor = np.diff(labelled, prepend=0.0), floor_of(self.evidence)
+        found = [PossibleWorlds(shares, low, high, side, floor) for side in self.directions]
         return next((one for one in found if not one.is_empty), found[0])
+
+    def _room(self, labelled: Floats, unlabelled: Floats, slack: float = SLACK) -> tuple[Floats, Floats]:
+        """Fewest and most positives at or above the cuts at which these shares of rows stand."""
+        totals, prior = self.evidence.tally.totals, self.evidence.class_prior.unlabelled
+        together = self.evidence.recovery_scenario is Scenario.SINGLE_SET
+        error = _error_of_share(self.evidence)
+        return positives_that_fit(
+            labelled, unlabelled, totals, prior, together=together, slack=slack, share_error=error
+        )
+
+    def _share_unlabelled(self, threshold: float) -> Floats:
+        tally = self.evidence.tally
+        return np.array([tally.at(threshold).unlabelled / tally.totals.unlabelled, 1.0])
 
     @property
     def factor(self) -> float:
@@ -331,7 +393,9 @@ class WorldsAt:
         value = float(worlds.nearest[flagged].sum())
         low, high = (float(world[flagged].sum()) for world in worlds.extremes(flagged.astype(float), self.factor))
         hits, total = tally.at(threshold).labelled, tally.totals.labelled
-        ends = _plausible(hits, total)
+        below, above = self._beyond_labelled(hits), self._beyond_labelled(total - hits)
+        least, most = low - below, high + above
+        ends = _plausible(hits, total, self.slack)
         rate = hits / total
         if 0 < rate < 1:
             # a step in labelling multiplies the odds of recall, whatever the labelled rate: so it moves as they do
@@ -339,21 +403,35 @@ class WorldsAt:
                 _with_odds(end, _odds(moved) / _odds(rate)) for end, moved in zip((low, high), ends, strict=True)
             )
         else:
-            low = min(low, float(rate_range(np.array(ends[0]), self.factor, worlds.favours)[0]))
-            high = max(high, float(rate_range(np.array(ends[1]), self.factor, worlds.favours)[1]))
+            low = min(low, float(rate_range(np.array(ends[0]), self.factor, worlds.favours, floor=worlds.floor)[0]))
+            high = max(high, float(rate_range(np.array(ends[1]), self.factor, worlds.favours, floor=worlds.floor)[1]))
         if flagged.any():  # room for positives is known with its own slack, which need not be added twice
             last = int(np.flatnonzero(flagged)[-1])
             if 0 < rate < 1:
-                low, high = max(low, float(worlds.low[last])), min(high, float(worlds.high[last]))
+                low, high = max(low, float(worlds.low[last]) - below), min(high, float(worlds.high[last]) + above)
+        # an end that the labelled rows alone make up varies with their number
+        low = min(low, least) if least + below <= hits / self.evidence.recovery.positive + 1e-6 else low
+        high = max(high, most) if 1 - most + above <= (total - hits) / self.evidence.recovery.positive + 1e-6 else high
+        if not self.slack:
+            room = self._room(np.array([hits, total]) / total, self._share_unlabelled(threshold), slack=0.0)
+            low, high = max(low, float(room[0][0])), min(high, float(room[1][0]))
         value = min(max(value, 0.0), 1.0)
         return Range(value, min(low, value), max(high, value))
+
+    def _beyond_labelled(self, rows: float) -> float:
+        """How far chance reaches beyond the share of the positives that so many labelled rows are, in one sample."""
+        evidence = self.evidence
+        if evidence.recovery_scenario is not Scenario.SINGLE_SET:
+            return 0.0
+        seen = rows / evidence.tally.totals.rows
+        return self.slack * math.sqrt(seen * (1 - seen) / evidence.tally.totals.rows) / evidence.recovery.class_prior
 
     def _tables(self, threshold: float, hits: Any, ends: int | None = None) -> Contingency:
         """Tables with these true positive rates; the shares flagged as observed, or at one end of what they can be."""
         evidence, recovery = self.evidence, self.evidence.recovery
         above, totals = evidence.tally.at(threshold), evidence.tally.totals
         shares = [
-            0.0 if not total else count / total if ends is None else _plausible(count, total)[ends]
+            0.0 if not total else count / total if ends is None else _plausible(count, total, self.slack)[ends]
             for count, total in zip(above, totals, strict=True)
         ]
         hits = np.asarray(hits, float)
@@ -385,7 +463,7 @@ class WorldsAt:
 
     def roc_auc(self) -> Range:
         """Linear in the positives' shares; the ends are moved outwards by two standard errors."""
-        values, constant, weights = outscored_by(self.evidence)
+        values, constant, (_, *weights) = outscored_by(self.evidence)
         at_score = np.asarray(self.evidence.tally.increments()[0], float) / self.evidence.tally.totals.labelled
         shares = self.worlds.shares
         held = shares > 0
@@ -398,10 +476,13 @@ class WorldsAt:
             height = np.divide(world, shares, out=np.zeros(shares.size), where=held)
             from_labelled = float((shares * height**2) @ (squares - 2 * mean * means + mean**2))
             variance = max(from_labelled, 0.0) / self.evidence.tally.totals.labelled + self._from_others(world, weights)
-            ends.append(mean + constant + sign * SLACK * math.sqrt(variance))
+            ends.append(mean + constant + sign * self.slack * math.sqrt(variance))
+        if not self.slack:
+            least, most = of_placings(self.evidence, values, constant)
+            ends = [max(ends[0], least), min(ends[1], most)]
         return Range(value, min(ends[0], value), max(ends[1], value))
 
-    def _from_others(self, world: Floats, weights: tuple[float, float]) -> float:
+    def _from_others(self, world: Floats, weights: list[float]) -> float:
         """Variance of the area from unlabelled and known negative rows: how many positives stand above each."""
         tally, found = self.evidence.tally, 0.0
         above = np.cumsum(world) - world / 2
@@ -443,7 +524,7 @@ class WorldsAt:
             sums = np.bincount(block, within * values, minlength=shares.size)
             return np.divide(sums, shares, out=np.zeros(shares.size), where=shares > 0)
 
-        most = np.minimum(rate_range(labelled, factor, worlds.favours)[1], worlds.high[block])
+        most = np.minimum(rate_range(labelled, factor, worlds.favours, floor=worlds.floor)[1], worlds.high[block])
         purity = np.minimum(1.0, np.divide(prior * most, called, out=np.ones(fine.size), where=called > 0))
         highest = worlds.extremes(gathered(purity), factor)[1]
         high = float(spread(highest) @ purity)
@@ -468,14 +549,14 @@ class WorldsAt:
             low = max(low, here - gap)
             if gap <= TOLERANCE:
                 break
-            bend = prior * precision_sum_bilinear(spread(ahead)[kept] - f, room)
+            bend = prior * precision_sum(spread(ahead)[kept] - f, room)
             world = world + (1.0 if bend <= 0 else min(1.0, gap / (2 * bend))) * (ahead - world)
         ends = []
         for sign, end, at in ((-1, low, world), (1, high, highest)):
             slope = gradient(at)
             height = np.divide(at, shares, out=np.zeros(shares.size), where=shares > 0)
             variance = float((shares * height**2) @ (slope - float(at @ slope)) ** 2) / totals.labelled
-            ends.append(end + sign * SLACK * math.sqrt(variance))
+            ends.append(end + sign * self.slack * math.sqrt(variance))
         return Range(value, max(min(ends[0], value), 0.0), min(max(ends[1], value), 1.0))
 
 
@@ -484,11 +565,13 @@ def _places_of(evidence: Evidence, most: int) -> NDArray[np.intp]:
     return np.searchsorted(-np.asarray(evidence.tally.thresholds, float), -np.asarray(kept, float))
 
 
-def _plausible(hits: float, total: float) -> tuple[float, float]:
-    """A share two standard errors down and up, by Jeffreys' posterior, so that 0 and 1 are not certain."""
+def _plausible(hits: float, total: float, slack: float) -> tuple[float, float]:
+    """A share so many standard errors down and up, by Jeffreys' posterior, so that 0 and 1 are not certain."""
     from scipy.special import ndtr
 
-    tail = float(ndtr(-SLACK))
+    if not slack:
+        return hits / total, hits / total
+    tail = float(ndtr(-slack))
     low, high = (float(end) for end in jeffreys_quantiles(hits, total, np.array([tail, 1 - tail])))
     return min(low, hits / total), max(high, hits / total)
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pulens.evidence import Evidence
 from pulens.metrics.parts.metric import Metric
 from pulens.priors import ClassPrior
 
 RANDOM_LABELLING = "random labelling"
+#: what a number rests on, by how positives are taken to have come by their labels
+BASIS: dict[str, Literal["random labelling", "labelling in practice"]] = {
+    "random": "random labelling",
+    "practice": "labelling in practice",
+}
 
 
 def rests_on(metric: Metric, evidence: Evidence) -> tuple[str, ...]:
@@ -22,8 +29,8 @@ def rests_on(metric: Metric, evidence: Evidence) -> tuple[str, ...]:
     """
     if metric.ignores_class_prior or metric.counted or not evidence.tally.totals.unlabelled:
         return ()  # a number of the rows as they are
-    found = [RANDOM_LABELLING]
-    if metric.needs_class_prior or evidence.label_noise:
+    found: list[str] = [BASIS[evidence.labelling]]
+    if metric.needs_class_prior or evidence.label_noise or evidence.labelling == "practice":
         found.append(f"class prior ({origin(evidence.class_prior)})")
     if evidence.label_noise:
         found.append("label noise (given)")

@@ -5,18 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 from pulens.metrics.parts.observed import class_prior_of
 from pulens.recovery.assumptions import Assumptions
 from pulens.risks import LOSSES, RiskParts, risk_parts
+from pulens.scalars import is_among
 from pulens.scenario import Scenario
 
 
 def observed_risk(tally: Tally, assumptions: Assumptions, loss: str, measure: str) -> RiskParts:
     """Both parts of the PU risk; the population is the unlabelled rows (case-control) or all of them."""
-    if loss not in LOSSES:
+    if not is_among(loss, LOSSES):
         allowed = ", ".join(repr(name) for name in LOSSES)
-        raise PulensError(f"loss of {measure} must be one of {allowed}, got {loss!r}.")
+        raise PulensError(f"loss of {measure} must be one of {allowed}, got {shown(loss)}.")
     if assumptions.label_noise:
         raise PulensError(
             f"{measure} takes every labelled row for a positive, but label_noise is {assumptions.label_noise!r}. "

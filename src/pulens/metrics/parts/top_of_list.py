@@ -20,6 +20,7 @@ from pulens.counts.tally import Tally
 from pulens.errors import PulensError, shown
 from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
+from pulens.scalars import real
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -81,6 +82,65 @@ class RankedList:
                 if coefficient and total
             )
         )
+
+    def positives_among(self, k: float) -> float:
+        """How many of the first k rows are positive, fitting together with other places of the list.
+
+        The counts of positives and of negatives both rise with k: if 8 of the first 20 rows are not positive, at most
+        92 of the first 100 are. Counts recovered at each place by itself may break that. They are moved as little as
+        possible, in their standard errors, until they do not, at the round places of the list and at k
+        (:func:`fitting_together`). In one sample labelled rows are positives, and known negatives are none.
+        """
+        places = np.array(self.places_with(k))
+        inside = np.stack([self.membership(place) for place in places])
+        labelled, negative = inside @ self.kinds[0], inside @ self.kinds[2]
+        known, none = (labelled, negative) if self.proves_labelled else (0.0 * labelled, 0.0 * negative)
+        raw = np.array([self.positives * self.of_positives(each) for each in inside])
+        raw[0], raw[-1] = 0.0, self.positives
+        seen = (labelled + 0.5) / (self.totals[0] + 1.0)
+        spread = self.positives * np.sqrt(seen * (1 - seen) / max(self.totals[0], 1.0))
+        spread[0] = spread[-1] = 0.0
+        found = fitting_together(raw - known, places - known - none, spread)
+        return float(found[-2] + known[-2])
+
+    def places_with(self, k: float) -> list[float]:
+        """Places of the list whose counts must fit together with that of the first k: none, round numbers, k, all."""
+        return [0.0, *(step for step in round_places(self.rows) if step != k), float(k), self.rows]
+
+    @property
+    def proves_labelled(self) -> bool:
+        """Whether the list holds the labelled rows, and all of them are positives."""
+        holds = bool(np.array_equal(self.tied, self.kinds[0] + self.kinds[1] + self.kinds[2]))
+        return holds and self.recovery.true_positive_rate[0] == 1.0
+
+
+def round_places(rows: float) -> list[float]:
+    """1, 2 or 5 times a power of ten, from 10 on, below a number of rows."""
+    powers = range(1, max(len(str(int(rows))), 1))
+    return [step for step in (float(digit * 10**power) for power in powers for digit in (1, 2, 5)) if step < rows]
+
+
+def fitting_together(counts: Floats, rows: Floats, spread: Floats) -> Floats:
+    r"""Counts that rise with the rows, and by no more than these: as near to the ones given as that allows.
+
+    Of all functions H with :math:`0 \le H_j - H_i \le m_j - m_i` for rows :math:`m_i \le m_j` those are nearest whose
+    largest deviation :math:`t = \max_i |H_i - u_i|/s_i` is smallest: t is the largest excess over all pairs, over the
+    sum of their spreads. Where several are as near, the middle between the lowest and the highest.
+
+    >>> fitting_together(np.array([0.0, 12.0, 101.0]), np.array([0.0, 20.0, 100.0]), np.array([0.0, 1.0, 2.0]))
+    array([ 0., 15., 95.])
+    """
+    less = rows[:, None] <= rows[None, :]
+    falls = np.where(less, counts[:, None] - counts[None, :], -np.inf)
+    leaps = np.where(less, (counts[None, :] - counts[:, None]) - (rows[None, :] - rows[:, None]), -np.inf)
+    together = spread[:, None] + spread[None, :]
+    excess = np.maximum(falls, leaps)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        t = max(float(np.max(np.where((excess > 0) & (together > 0), excess / together, 0.0))), 0.0)
+    lowest, highest = counts - t * spread, counts + t * spread
+    beyond = np.maximum(rows[None, :] - rows[:, None], 0.0)  # [i, j]: how far the rows of j reach beyond those of i
+    lower, upper = (lowest[None, :] - beyond).max(axis=1), (highest[None, :] + beyond.T).min(axis=1)
+    return np.asarray((lower + upper) / 2)
 
 
 def is_unlabelled_list(tally: Tally, assumptions: Assumptions) -> bool:
@@ -194,12 +254,13 @@ def decays(decay: float, rows: float) -> Running:
 
 def check_decay(decay: Any, measure: str) -> float:
     """How steeply ranks lose weight: a number above 0."""
-    if isinstance(decay, bool) or not isinstance(decay, int | float) or not 0 < decay < math.inf:
+    number = real(decay)
+    if not 0 < number < math.inf:
         raise PulensError(
             f"decay of {measure} must be a number above 0, got {shown(decay)}. 20 puts 80% of the weight on the first "
             "8% of the list."
         )
-    return float(decay)
+    return number
 
 
 def short_list(tally: Tally, assumptions: Assumptions, *, decay: float = 20.0) -> str:

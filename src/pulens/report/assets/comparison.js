@@ -201,9 +201,9 @@ const page = (() => {
     const [from, to] = track.map(Math.log10);
     const ratios = Array.from({ length: 81 }, (_, k) => 10 ** (from + ((to - from) * k) / 80));
     const x = ratios.map(Math.log10);
-    const worth = ({ recall, flagged }, ratio) => {
+    const worth = ({ hits, flagged }, ratio) => {
       const odds = ratio / (1 - ratio);
-      return (1 + odds) * Math.min(own * recall, flagged) - odds * flagged;
+      return (1 + odds) * hits - odds * flagged;
     };
     const columns = rates.map((model) => ratios.map((ratio) => worth(model, ratio)));
     const all = ratios.map((ratio) => own - (ratio / (1 - ratio)) * (1 - own));

@@ -2,7 +2,7 @@
 // What flagging costs: the arithmetic of pulens.decide, so that the page follows a cost ratio, a class prior and a
 // threshold by itself. Nothing here touches the document; node can load it, and a test compares both languages.
 const decision = (() => {
-  const { mapOf, tablesOf, populationPrior } = typeof recovery === "undefined" ? require("./recovery.js") : recovery;
+  const { mapOf, tablesOf, populationPrior, possibleHits } = typeof recovery === "undefined" ? require("./recovery.js") : recovery;
   const [HIGHEST_SHARE, GRID, HALVINGS, SLACK] = [1 - 1e-9, 33, 40, 1e-12];
 
   // All that could be done, "flag none" first: recall as recovered, share flagged, hits per row cut to what is possible.
@@ -13,7 +13,7 @@ const decision = (() => {
     const hits = new Float64Array(size);
     for (let i = 0; i < size; i++) {
       flagged[i] = Math.min(Math.max(prior * tables.hits[i] + (1 - prior) * tables.alarms[i], 0), 1);
-      hits[i] = Math.min(Math.max(prior * tables.hits[i], 0), Math.min(flagged[i], prior));
+      hits[i] = possibleHits(prior * tables.hits[i], flagged[i], prior, 1 - prior);
     }
     return { prior, recall: tables.hits, flagged, hits };
   }
@@ -55,31 +55,35 @@ const decision = (() => {
     return moves ? searched(data, given, place, allowed, money) : solved(points, place, allowed, money);
   }
 
-  const reachesUp = (isCut, at, root) => (isCut ? root >= at - SLACK : root < at - SLACK);
-  const reachesDown = (isCut, at, root) => (isCut ? root > at + SLACK : root <= at + SLACK);
+  // class priors from which on hits are cut: at the rows flagged, and at what the negatives cannot hold
+  const bends = (flagged, recall) =>
+    [recall > 0 ? flagged / recall : 1, recall < 1 ? (1 - flagged) / (1 - recall) : 1].map((at) => Math.min(Math.max(at, 0), 1));
+
+  // The first place from the start on where a gap, linear between places, falls below 0.
+  function firstBelow(at, gap, slack) {
+    for (let k = 0; k + 1 < at.length; k++) {
+      if (!(gap[k + 1] < -slack)) continue;
+      return gap[k] > 0 ? at[k] + ((at[k + 1] - at[k]) * gap[k]) / (gap[k] - gap[k + 1]) : at[k];
+    }
+    return at.at(-1);
+  }
+
   function solved(points, place, allowed, { price, worth }) {
     const own = points.prior;
+    const slack = SLACK * Math.max(Math.abs(price), Math.abs(worth));
+    const costOf = (prior, flagged, recall) => price * flagged - worth * possibleHits(prior * recall, flagged, prior, 1 - prior);
     const [q, gamma] = [points.flagged[place], points.recall[place]];
-    const cutHere = gamma > 0 ? q / gamma : Infinity;
     let [low, high] = [0, 1];
     for (let i = 0; i < points.flagged.length; i++) {
-      const otherQ = points.flagged[i];
-      const otherGamma = points.recall[i];
+      const [otherQ, otherGamma] = [points.flagged[i], points.recall[i]];
       if (!allowed(i) || (otherQ === q && otherGamma === gamma)) continue;
-      const gap = (price * (otherQ - q)) / worth;
-      const cutThere = otherGamma > 0 ? otherQ / otherGamma : Infinity;
-      // which of the two has its hits cut, piece by piece; the piece must reach beyond its root, or the root is none
-      for (let piece = 0; piece < 3; piece++) {
-        const here = piece === 1;
-        const there = piece === 2;
-        const root = here ? (gap + q) / otherGamma : there ? (otherQ - gap) / gamma : gap / (otherGamma - gamma);
-        if (!Number.isFinite(root) || !(root > -SLACK) || !(root < 1 + SLACK)) continue;
-        const slope = -(there ? 0 : otherGamma) + (here ? 0 : gamma);
-        if (slope < 0 && root >= own - SLACK && root < high && reachesUp(here, cutHere, root) && reachesUp(there, cutThere, root)) high = root;
-        if (slope > 0 && root <= own + SLACK && root > low && reachesDown(here, cutHere, root) && reachesDown(there, cutThere, root)) low = root;
-      }
+      const at = [0, own, 1, ...bends(q, gamma), ...bends(otherQ, otherGamma)].sort((a, b) => a - b);
+      const gap = at.map((prior) => costOf(prior, otherQ, otherGamma) - costOf(prior, q, gamma));
+      const here = at.indexOf(own);
+      high = Math.min(high, firstBelow(at.slice(here), gap.slice(here), slack));
+      low = Math.max(low, firstBelow(at.slice(0, here + 1).reverse(), gap.slice(0, here + 1).reverse(), slack));
     }
-    return [Math.max(low, 0), Math.min(high, 1)];
+    return [low, high];
   }
 
   function searched(data, given, place, allowed, money) {

@@ -75,9 +75,14 @@ const doubt = (() => {
     return sorted[low] + (place - low) * ((sorted[low + 1] ?? sorted[low]) - sorted[low]);
   }
 
+  // What metrics can be, where that is not 0 to 1.
+  const LOWEST = { cohen_kappa: -1, matthews_correlation: -1, youden_j: -1 };
+  const HIGHEST = { lift: Infinity };
+
   // Intervals of every metric at a threshold fixed beforehand, for a class prior taken as known.
   // `observed` are the true and false positive rate recovered from the data themselves.
-  function intervals(data, given, drawnTotals, drawnRates, known, confidence, observed = [0, 0]) {
+  // `factor` is how many times as far from the value as redraws say the ends lie: more was drawn than rows.
+  function intervals(data, given, drawnTotals, drawnRates, known, confidence, observed = [0, 0], factor = 1) {
     const { totals } = data;
     const rows = totals.labelled + totals.unlabelled + totals.negative;
     const purity = 1 - given.labelNoise;
@@ -112,11 +117,17 @@ const doubt = (() => {
     names.forEach((name, m) => {
       const readings = values.map((each) => each[m].filter((value) => !Number.isNaN(value)).sort());
       if (readings.some((sorted) => !sorted.length) || Number.isNaN(known[name])) return;
-      found[name] = {
-        low: Math.min(...readings.map((sorted) => quantile(sorted, tail)), known[name]),
-        high: Math.max(...readings.map((sorted) => quantile(sorted, 1 - tail)), known[name]),
-        confidence,
-      };
+      const value = known[name];
+      const low = Math.min(...readings.map((sorted) => quantile(sorted, tail)), value);
+      const high = Math.max(...readings.map((sorted) => quantile(sorted, 1 - tail)), value);
+      found[name] =
+        factor === 1
+          ? { low, high, confidence }
+          : {
+              low: Math.max(value - factor * (value - low), LOWEST[name] ?? 0),
+              high: Math.min(value + factor * (high - value), HIGHEST[name] ?? 1),
+              confidence,
+            };
     });
     return found;
   }
@@ -214,7 +225,9 @@ const doubt = (() => {
             map.positive * hits) /
           map.negative
         : map.alarms[0] * hits + map.alarms[1] * unlabelled + map.alarms[2] * refuted;
-    let ends = [labelled / (labelled + factor * (1 - labelled)), labelled];
+    // in the single set a labelled row is one of the positives, and stands for at least itself
+    const floor = scenario === "single-set" && map.positive > 0 ? Math.min(totals.labelled / map.positive, 1) : 0;
+    let ends = [Math.max(labelled / (labelled + factor * (1 - labelled)), floor * labelled), labelled];
     const [none, all] = [alarmsFor(0), alarmsFor(1)];
     if (none > all) {
       const inside = [Math.max(ends[0], (none - 1) / (none - all)), Math.min(ends[1], none / (none - all))];

@@ -52,11 +52,12 @@ const page = (() => {
 
   // Where the data contradict the class prior the page recovers nothing: the numbers would be cut at what is possible,
   // and seem certain. The report's own, over possible worlds, stay while nothing that they read has moved.
-  const contradicted = () => !current.impossible.byChance || (samePrior() && raw.labelling !== null);
+  const contradicted = () => (samePrior() ? raw.labelling !== null : !current.impossible.byChance);
 
   function valueOf(name) {
     const metric = metricsByName[name];
     if (atHome()) return metric && metric.value !== null ? metric.value : NaN;
+    if (samePrior() && metric && metric.only_interval) return null; // withheld until the reader chooses a class prior
     if (contradicted())
       return metric && metric.reads === "ranking" && samePrior() ? (metric.value ?? NaN) : null;
     if (name in current.values) return current.values[name];
@@ -94,6 +95,7 @@ const page = (() => {
       current.values,
       raw.confidence,
       [current.tables.hits[state.index], current.tables.alarms[state.index]],
+      raw.factor,
     );
   }
 
@@ -225,10 +227,11 @@ const page = (() => {
       const value = valueOf(element.dataset.live);
       // where the rows hardly speak about the class prior, the report gives only the interval
       const said = atHome() && metricsByName[element.dataset.live].only_interval;
-      element.textContent = value === null ? "–" : said ? rangeIn(element) : three(value);
+      element.textContent = said ? rangeIn(element) : value === null ? "–" : three(value);
+      const open = metricsByName[element.dataset.live].only_interval && samePrior();
       element.title =
-        value !== null ? "" : contradicted() ? "not possible under random labels" : "not recomputed here: reset to see it";
-      element.dataset.value = value === null ? "" : String(value);
+        value !== null ? "" : contradicted() ? "not possible under random labels" : open ? "it depends on the class prior: choose one" : "not recomputed here: reset to see it";
+      element.dataset.value = said || value === null ? "" : String(value);
     }
     for (const element of $$("[data-interval]")) {
       const found = intervalOf(element.dataset.interval);

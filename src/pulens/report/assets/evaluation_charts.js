@@ -66,8 +66,8 @@ const evaluationCharts = (shared) => {
   const builders = {
     roc: (palette) => {
       const place = {
-        x: recovery.clip(shared.current.tables.alarms[state.index]),
-        y: recovery.clip(shared.current.tables.hits[state.index]),
+        x: shared.current.cells.alarm,
+        y: shared.current.cells.hit,
       };
       return {
         id: "roc",
@@ -102,24 +102,19 @@ const evaluationCharts = (shared) => {
       };
     },
     "precision-recall": (palette) => {
+      // a precision that is withheld has no curve either, until the reader chooses a class prior
+      const isOpen = samePrior() && raw.metrics.some(({ name, only_interval: open }) => name === "precision" && open);
+      const shown = isOpen ? { x: [], y: [], index: [] } : shared.current.precisionRecall;
       const prior = shared.current.tables.positive / (shared.current.tables.positive + shared.current.tables.negative);
       return {
         id: "precision-recall",
-        title: "Precision-recall curve",
+        title: isOpen ? "Precision-recall curve: it depends on the class prior, choose one" : "Precision-recall curve",
         ratio: 0.86,
         x: unit("recall"),
         y: unit("precision"),
         layers: [
           ...boundLayer("precisionRecall", palette),
-          {
-            kind: "line",
-            x: [0, 1],
-            y: [prior, prior],
-            colour: palette.plain,
-            width: 1,
-            dash: "2 4",
-            name: "guessing",
-          },
+          ...(isOpen ? [] : [{ kind: "line", x: [0, 1], y: [prior, prior], colour: palette.plain, width: 1, dash: "2 4", name: "guessing" }]),
           {
             kind: "line",
             x: uncorrected.precisionRecall.x,
@@ -129,18 +124,15 @@ const evaluationCharts = (shared) => {
             dash: "6 4",
             name: "uncorrected",
           },
-          {
-            kind: "line",
-            x: shared.current.precisionRecall.x,
-            y: shared.current.precisionRecall.y,
-            colour: palette.main,
-            width: 2.5,
-            name: "recovered",
-          },
-          here(shared.current.values.recall, shared.current.values.precision, palette),
+          ...(isOpen
+            ? []
+            : [
+                { kind: "line", x: shown.x, y: shown.y, colour: palette.main, width: 2.5, name: "recovered" },
+                here(shared.current.values.recall, shared.current.values.precision, palette),
+              ]),
         ],
-        table: () => curveTable(shared.current.precisionRecall, ["recall", "precision"]),
-        trail: trailOf(shared.current.precisionRecall, "recall", "precision"),
+        table: () => curveTable(shown, ["recall", "precision"]),
+        trail: trailOf(shown, "recall", "precision"),
       };
     },
     scores: (palette) => {

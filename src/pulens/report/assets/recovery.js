@@ -73,23 +73,35 @@ const recovery = (() => {
   const within = (rate) => rate >= -ROUNDING && rate <= 1 + ROUNDING;
   const isPossible = (tables, i) => within(tables.hits[i]) && within(tables.alarms[i]);
 
-  // The four cells at one index of the tables, rates clipped to what rates can be.
+  // True positives, cut to what the rows flagged (counted) and the positives (given) allow: the one rule for all numbers.
+  const possibleHits = (hits, flagged, positive, negative) =>
+    Math.min(Math.max(hits, Math.max(flagged - negative, 0)), Math.min(flagged, positive));
+
+  // rows as a share of their class; the recovered rate itself where nothing was cut
+  const rateOf = (rows, of, recovered) => {
+    const raw = clip(recovered);
+    const found = of > 0 ? rows / of : raw;
+    return Math.abs(found - recovered) <= ROUNDING ? raw : found;
+  };
+
+  // The four cells of the nearest possible table at one index of the tables.
   function cellsOf(tables, i) {
-    const hit = clip(tables.hits[i]);
-    const alarm = clip(tables.alarms[i]);
-    const truePositive = tables.positive * hit;
-    const falsePositive = tables.negative * alarm;
+    const total = tables.positive + tables.negative;
+    const recovered = tables.positive * tables.hits[i] + tables.negative * tables.alarms[i];
+    const called = Math.min(Math.max(recovered, 0), total);
+    const truePositive = possibleHits(tables.positive * tables.hits[i], called, tables.positive, tables.negative);
+    const falsePositive = called - truePositive;
     return {
-      hit,
-      alarm,
+      hit: rateOf(truePositive, tables.positive, tables.hits[i]),
+      alarm: rateOf(falsePositive, tables.negative, tables.alarms[i]),
       truePositive,
       falsePositive,
       falseNegative: tables.positive - truePositive,
       trueNegative: tables.negative - falsePositive,
       positive: tables.positive,
       negative: tables.negative,
-      called: truePositive + falsePositive,
-      total: tables.positive + tables.negative,
+      called,
+      total,
     };
   }
 
@@ -313,6 +325,47 @@ const recovery = (() => {
     return missing[at] + (place - at) * (missing[at + 1] - missing[at]);
   }
 
+  // 1, 2 or 5 times a power of ten, from 10 on, below a number of rows.
+  function roundPlaces(rows) {
+    const powers = Array.from({ length: Math.max(String(Math.trunc(rows)).length - 1, 0) }, (_, k) => k + 1);
+    return powers.flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power)).filter((step) => step < rows);
+  }
+
+  // Counts that rise with the rows, and by no more than these, as near to the ones given as that allows in their spreads.
+  function fittingTogether(counts, rows, spread) {
+    let t = 0;
+    counts.forEach((count, i) =>
+      counts.forEach((other, j) => {
+        if (rows[i] > rows[j]) return;
+        const excess = Math.max(count - other, other - count - (rows[j] - rows[i]));
+        const together = spread[i] + spread[j];
+        if (excess > 0 && together > 0) t = Math.max(t, excess / together);
+      }),
+    );
+    return rows.map((here) => {
+      const lower = Math.max(...counts.map((count, j) => count - t * spread[j] - Math.max(rows[j] - here, 0)));
+      const upper = Math.min(...counts.map((count, j) => count + t * spread[j] + Math.max(here - rows[j], 0)));
+      return (lower + upper) / 2;
+    });
+  }
+
+  // How many of the first k rows are positive. places: [k, mean membership of each kind] of other places of the list,
+  // from 0 on, the one asked for last but one, all rows last; proves: whether labelled rows are positives of the list.
+  function positivesAmong(places, totals, map, proves) {
+    const counted = places.map(([k, ...member]) => [k, ...member.map((each, kind) => each * totals[kind])]);
+    const last = places.length - 1;
+    const raw = places.map(([, ...member], i) => (i === 0 ? 0 : i === last ? map.positive : map.positive * combine(map.hits, ...member)));
+    const known = counted.map(([, labelled]) => (proves ? labelled : 0));
+    const none = counted.map(([, , , negative]) => (proves ? negative : 0));
+    const spread = counted.map(([, labelled], i) => {
+      if (i === 0 || i === last) return 0;
+      const seen = (labelled + 0.5) / (totals[0] + 1);
+      return map.positive * Math.sqrt((seen * (1 - seen)) / Math.max(totals[0], 1));
+    });
+    const rows = counted.map(([k], i) => k - known[i] - none[i]);
+    return fittingTogether(raw.map((each, i) => each - known[i]), rows, spread)[last - 1] + known[last - 1];
+  }
+
   // Every metric at one class prior and one place of the ranking.
   function evaluate(data, unlabelledPriorValue, index) {
     // a class prior of exactly 0 says that every row's class is known: the rows are then the population
@@ -335,6 +388,7 @@ const recovery = (() => {
     ratesOf,
     tablesOf,
     cellsOf,
+    possibleHits,
     isPossible,
     metrics,
     rocCurve,
@@ -349,6 +403,8 @@ const recovery = (() => {
     indexAt,
     densitiesOf,
     evaluate,
+    roundPlaces,
+    positivesAmong,
     clip,
     ROUNDING,
   };

@@ -14,11 +14,14 @@ const topOfList = (() => {
   const mean = (coefficients, weights) =>
     coefficients.reduce((sum, each, kind) => (each ? sum + each * weights[kind] : sum), 0);
 
-  // weights: {of, member, discount?} of one place and scenario; map: the recovery at one class prior
+  const { positivesAmong } = typeof recovery === "undefined" ? require("./recovery.js") : recovery;
+
+  // weights: {of, member, discount?, places, totals, proves} of one place and scenario; map: the recovery at a class prior
   function evaluate(weights, k, map) {
+    const positives = positivesAmong(weights.places, weights.totals, map, weights.proves);
     const recall = mean(map.hits, weights.member);
     const found = {
-      precision_at_k: clip((map.positive * recall) / k),
+      precision_at_k: clip(positives / k),
       recall_at_k: clip(recall),
       enrichment_factor: Math.max((recall * weights.of) / k, 0),
     };
@@ -46,7 +49,8 @@ const topOfList = (() => {
       else told.textContent = weights ? "Not possible under random labels: numbers are withheld here." : `The list has fewer than ${short(place.k)} rows so.`;
       for (const cell of card.querySelectorAll("[data-top-measure]")) {
         const value = found[cell.dataset.topMeasure];
-        cell.textContent = value === undefined ? "–" : value === null ? "undefined" : three(value);
+        cell.dataset.report ||= cell.textContent;
+        cell.textContent = now.atHome ? cell.dataset.report : value === undefined ? "–" : value === null ? "undefined" : three(value);
         cell.dataset.value = value === undefined || value === null ? "" : String(value);
       }
       for (const cell of card.querySelectorAll("[data-top-interval]")) {

@@ -50,7 +50,7 @@ const page = (() => {
       const k = Number(row.dataset.place);
       row.className = state.trust[k];
       for (const cell of row.cells) {
-        if ("trust" in cell.dataset) cell.textContent = state.trust[k];
+        if ("trust" in cell.dataset) cell.textContent = state.trust[k] === "ok" ? "yes" : state.trust[k];
         if (!cell.dataset.live) continue;
         const found = state.values[cell.dataset.live][k];
         cell.textContent = cellWords(found);
@@ -191,7 +191,9 @@ const page = (() => {
   };
   const builders = {
     positives: watchCharts.positives,
-    metrics: watchCharts.metrics,
+    precision: watchCharts.metric("precision"),
+    recall: watchCharts.metric("recall"),
+    f1: watchCharts.metric("f1"),
     evidence: watchCharts.evidence,
     "labels-rate": watchCharts.labels("rate"),
     "labels-recall": watchCharts.labels("recall"),

@@ -111,7 +111,7 @@ const watchCharts = (() => {
     to: alarm.since_high + 0.5,
     colour: STARTS,
     opacity: 0.3,
-    name: "change began",
+    name: alarm.certain === null ? "change may have begun" : "change began",
   });
   const certain = (alarm, palette) => ({ kind: "upright", at: alarm.certain, colour: palette.alarm, width: 1.5, name: "alarm certain" });
 
@@ -124,7 +124,8 @@ const watchCharts = (() => {
     const size = data.names.length;
     const hold = isShare ? (value) => Math.min(Math.max(value, 0), 1) : (value) => value;
     const usual = [-data.usual, data.usual].map((d) => hold(scale(d)));
-    const stands = data.alarms.find((alarm) => alarm.line === "share" && alarm.level);
+    const told = [...data.alarms, ...data.changes];
+    const stands = told.find((alarm) => alarm.line === "share" && alarm.level);
     const since = stands ? stands.level.map((d) => hold(scale(d))) : [];
     const [min, max] = reach(found, [...usual, ...since]);
     const low = isShare ? Math.max(min, 0) : min;
@@ -139,12 +140,12 @@ const watchCharts = (() => {
       },
       { ...level(scale(0), palette, "reference"), x: [-0.5, size - 0.5] },
     ];
-    const spoken = stands || data.alarms.find((alarm) => alarm.line === "fit");
+    const spoken = stands || told.find((alarm) => alarm.line === "fit");
     if (spoken) layers.push(starts(spoken));
     if (stands) {
       const x = [stands.since - 0.5, size - 0.5];
       layers.push({ kind: "area", x: [...x, x[1], x[0]], y: [since[1], since[1], since[2], since[2]], colour: palette.other, opacity: 0.2 });
-      layers.push({ kind: "line", x, y: [since[0], since[0]], colour: palette.other, width: 2.2, name: "level since" });
+      layers.push({ kind: "line", x, y: [since[0], since[0]], colour: palette.other, width: 2.2, name: stands.certain === null ? "level since, not certain" : "level since", dash: stands.certain === null ? "6 4" : undefined });
     }
     layers.push(...marks(found, page.trust.map((trust) => trust === "doubtful"), palette));
     const gone = places(found).filter((k) => found[k] === null);
@@ -157,7 +158,7 @@ const watchCharts = (() => {
         colour: palette.ink,
         name: "withheld",
       });
-    if (spoken) layers.push(certain(spoken, palette));
+    if (spoken && spoken.certain !== null) layers.push(certain(spoken, palette));
     return {
       id: "positives",
       title: isShare ? "Share of positives" : "Shift d",
@@ -166,8 +167,8 @@ const watchCharts = (() => {
       y: { label: isShare ? "share of positives" : "shift d", min: low, max: isShare ? Math.min(max, 1) : max },
       layers,
       table: () => ({
-        header: ["window", "rows", isShare ? "share" : "d", "low", "high", "trust"],
-        rows: data.names.map((name, k) => [name, data.rows[k], ...(found[k] || [NaN, NaN, NaN]), page.trust[k]]),
+        header: ["window", "rows", isShare ? "share" : "change (d)", "low", "high", "usable"],
+        rows: data.names.map((name, k) => [name, data.rows[k], ...(found[k] || [NaN, NaN, NaN]), page.trust[k] === "ok" ? "yes" : page.trust[k]]),
       }),
       trail: {
         x: places(found),
@@ -183,38 +184,36 @@ const watchCharts = (() => {
     };
   }
 
-  const NAMES = { precision: "precision", recall: "recall", f1: "F1" };
-  function metrics(page, palette) {
+  const NAMES = { precision: "Precision", recall: "Recall", f1: "F1" };
+  // One metric by itself; recall is the reference's while the windows' own labels are not complete.
+  const metric = (name) => (page, palette) => {
     const { data, values } = page;
-    const shown = Object.keys(NAMES);
+    const found = values[name];
     const grey = runs(data.names.length, (k) => page.trust[k] !== "ok");
+    const colour = palette.series[Object.keys(NAMES).indexOf(name)];
     return {
-      id: "metrics",
-      title: "Precision, recall and F1 at the threshold",
-      ratio: 0.28,
+      id: name,
+      title: `${NAMES[name]} at the threshold`,
+      ratio: 0.2,
       x: axisOf(data.names),
-      y: { label: "at the threshold", min: 0, max: 1 },
+      y: { label: name === "f1" ? "F1" : name, min: 0, max: 1 },
       layers: [
-        ...grey.map(([from, to], k) => ({ kind: "between", from, to, colour: palette.plain, opacity: 0.22, name: k ? undefined : "do not quote" })),
-        ...shown.flatMap((name, k) => bands(values[name], palette.series[k])),
-        ...shown.flatMap((name, k) => line(values[name], palette.series[k], NAMES[name])),
+        ...grey.map(([from, to], k) => ({ kind: "between", from, to, colour: palette.plain, opacity: 0.22, name: k ? undefined : "do not report" })),
+        ...bands(found, colour),
+        ...line(found, colour, name === "recall" && data.fixed_recall ? "recall of the reference" : NAMES[name]),
       ],
       table: () => ({
-        header: ["window", ...shown.flatMap((name) => [name, `${name} low`, `${name} high`]), "trust"],
-        rows: data.names.map((name, k) => [
-          name,
-          ...shown.flatMap((metric) => values[metric][k] || [NaN, NaN, NaN]),
-          page.trust[k],
-        ]),
+        header: ["window", name, "low", "high", "usable"],
+        rows: data.names.map((window, k) => [window, ...(found[k] || [NaN, NaN, NaN]), page.trust[k] === "ok" ? "yes" : page.trust[k]]),
       }),
       trail: {
         x: places(data.names),
         now: data.names.length - 1,
-        tell: (k) => [data.names[k], ...shown.map((name) => `${NAMES[name]} ${ends(values[name][k])}`), page.trust[k]],
+        tell: (k) => [data.names[k], `${NAMES[name]} ${ends(found[k])}`, page.trust[k] === "ok" ? "usable" : page.trust[k]],
         pick: page.pick,
       },
     };
-  }
+  };
 
   const LINES = { share: "more or fewer positives", fit: "moved scores", recall: "own positives" };
   function evidence(page, palette) {
@@ -343,5 +342,5 @@ const watchCharts = (() => {
     };
   }
 
-  return { positives, metrics, evidence, labels, scores };
+  return { positives, metric, evidence, labels, scores };
 })();

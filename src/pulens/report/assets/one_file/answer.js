@@ -10,6 +10,7 @@ const answer = (() => {
     if (sources.length) told.sources = Object.fromEntries(sources.map(([name, each]) => [name, interval(each)]));
     told.rests_on = found.rests_on;
     if (found.undefined_because) told.undefined_because = found.undefined_because;
+    if (found.withheld_because) told.withheld_because = found.withheld_because;
     if (found.threshold !== null) told.threshold = finite(found.threshold);
     return told;
   }
@@ -29,6 +30,7 @@ const answer = (() => {
       standard_error: standardError ?? null,
       feasible_low: feasible ? feasible.low : null,
       feasible_high: feasible ? feasible.high : null,
+      feasible_high_uneven: null,
       assumption,
     };
   }
@@ -45,7 +47,7 @@ const answer = (() => {
     return {
       verdict: summary.verdict,
       scenario_note: summary.scenario,
-      prior_hardly_known: false,
+      prior_hardly_known: summary.prior_hardly_known,
       assumptions: summary.assumptions,
       next_steps: summary.next_steps.map((step) => ({ code: step.code, sentence: step.sentence, python: step.call, shell: sentences.shell(step) })),
       class_prior: prior(found.prior),

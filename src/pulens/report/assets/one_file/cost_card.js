@@ -29,7 +29,7 @@ const costCard = (() => {
     const [gamma, eta] = [map.hits, map.alarms].map((of) => of.reduce((sum, each, k) => (each ? sum + each * rates[k] : sum), 0));
     const prior = populationOf(map);
     const flagged = recovery.clip(prior * gamma + (1 - prior) * eta);
-    const hits = Math.min(Math.max(prior * gamma, 0), Math.min(flagged, prior));
+    const hits = recovery.possibleHits(prior * gamma, flagged, prior, 1 - prior);
     return form.hits * hits + form.flagged * flagged + form.prior * prior;
   }
 
@@ -42,7 +42,7 @@ const costCard = (() => {
       const gamma = map.hits[0] * labelled[i] + map.hits[1] * unlabelled[i] + map.hits[2] * negative[i];
       const eta = map.alarms[0] * labelled[i] + map.alarms[1] * unlabelled[i] + map.alarms[2] * negative[i];
       const flagged = recovery.clip(prior * gamma + (1 - prior) * eta);
-      const hits = Math.min(Math.max(prior * gamma, 0), Math.min(flagged, prior));
+      const hits = recovery.possibleHits(prior * gamma, flagged, prior, 1 - prior);
       const cost = never + price * flagged - worth * hits;
       if (cost < best) [best, place] = [cost, i + 1];
     }

@@ -77,7 +77,7 @@ const estimates = (() => {
     const reach = found.prior.unlabelledInterval;
     if (!reach) return null;
     if (!facts.needs_class_prior) return { low: known, high: known, confidence: null, method: "does not depend on the class prior" };
-    const many = facts.reads === "ranking" && (found.isOneOfMany || found.tally.size > LONG_TALLY) ? FEWER_PRIORS : PRIORS_TRIED;
+    const many = facts.reads === "ranking" && found.tally.size > LONG_TALLY ? FEWER_PRIORS : PRIORS_TRIED;
     const values = [known];
     for (const share of numbers.evenly(reach.low, reach.high, many)) {
       const value = valueAt(facts, found, share, threshold);
@@ -124,8 +124,30 @@ const estimates = (() => {
       interval = atLeastSoWide(interval, facts);
       sources = Object.fromEntries(Object.entries(sources).map(([name, each]) => [name, atLeastSoWide(each, facts)]));
     }
-    return { ...base, interval, sources, undefined_because: null };
+    interval = notBelow(interval, confirmedShare(facts, found, threshold));
+    return withhold({ ...base, interval, sources, undefined_because: null }, facts, found);
   }
+
+  // The rule of pulens.metrics.parts.withholding: a number that a class prior nobody knows leaves open has no value.
+  function withhold(estimated, facts, found) {
+    const { interval, sources } = estimated;
+    const reach = sources["class prior"];
+    if (!found.prior.isUnknown || !facts.needs_class_prior || !interval || !reach) return estimated;
+    const widthOf = ({ low, high }) => high - low;
+    const span = facts.highest === null ? interval.high : facts.highest - facts.lowest;
+    if (widthOf(interval) <= fixedFacts.withheld.wide * span || widthOf(reach) < widthOf(interval) / 2) return estimated;
+    return { ...estimated, value: NaN, unshown: estimated.value, withheld_because: fixedFacts.withheld.because };
+  }
+
+  // Of precision in one sample, the share of the flagged rows that are labelled: it is at least that on these rows.
+  function confirmedShare(facts, found, threshold) {
+    if (!facts.confirmed || found.scenario !== "single-set") return 0;
+    const above = tallies.at(found.tally, threshold);
+    const flagged = above.reduce((sum, each) => sum + each, 0);
+    return flagged ? above[0] / flagged : 0;
+  }
+
+  const notBelow = (interval, least) => (!interval || !least || interval.low >= least ? interval : { ...interval, low: Math.min(least, interval.high) });
 
   // Unlabelled rows counted as negatives.
   const uncorrected = (found) =>
@@ -155,6 +177,6 @@ const estimates = (() => {
     return answer;
   }
 
-  return { cellsAt, averagePrecision, raw, valueAt, clipped, bestThreshold, estimate, uncorrected, otherScenario, atLeastSoWide, wasCut };
+  return { cellsAt, averagePrecision, raw, valueAt, clipped, bestThreshold, estimate, uncorrected, otherScenario, atLeastSoWide, wasCut, notBelow };
 })();
 if (typeof module !== "undefined") module.exports = estimates;

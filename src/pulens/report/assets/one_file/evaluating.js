@@ -28,7 +28,13 @@ const evaluating = (() => {
     if (!tally.totals.unlabelled) return evidence.givenPrior(tally, scenario, [tally.totals.labelled / tally.rows]);
     if (!tally.totals.labelled) throw new evidence.Refusal(texts.noLabelled);
     const highest = Math.min(evidence.highestPrior(tally, 0.95), 0.98);
-    return evidence.givenPrior(tally, scenario, [0, highest].map((share) => evidence.populationPrior(share, tally, scenario)));
+    const ends = [0, highest].map((share) => evidence.populationPrior(share, tally, scenario));
+    return {
+      ...evidence.givenPrior(tally, scenario, ends),
+      method: "not known",
+      assumption: "Nobody gave the class prior: it may be any share that the scores leave room for.",
+      isUnknown: true,
+    };
   }
 
   // Where the marks of a tile's bar stand, from 0 to 100; empty what is not known.
@@ -59,7 +65,10 @@ const evaluating = (() => {
       summary,
       tops: [],
       ladder: ladder.rows(evaluation.ladder),
-      tiles: fixedFacts.tiles.map((name) => [rows.find((row) => row.name === name), tileBar(evaluation, name)]),
+      tiles: fixedFacts.tiles
+        .map((name, k) => [rows.find((row) => row.name === name), tileBar(evaluation, name), k])
+        .sort(([a, , i], [b, , j]) => Number(a.is_a_range && i > 0) - Number(b.is_a_range && j > 0) || i - j)
+        .map(([row, bar]) => [row, bar]),
       groups: [
         ["From the whole ranking", summary.ranking],
         ["At the threshold", summary.at_threshold],

@@ -4,6 +4,7 @@ const evidence = (() => {
   const { KINDS } = tallies;
   const { general, fixed, percents, plain } = numbers;
   const CHANCE_LIMIT = 4;
+  const FALSE_ALARMS = 0.005;
   const ROUNDING = recovery.ROUNDING;
 
   // An answer that cannot be given, in words for the person who asked.
@@ -262,10 +263,10 @@ const evidence = (() => {
         ...prior,
         value: (low + high) / 2,
         unlabelled: (reach.low + top) / 2,
-        method: `${prior.method}, cut to what random labels allow`,
+        method: prior.isUnknown ? prior.method : `${prior.method}, cut to what random labels allow`,
         interval: { ...prior.interval, low, high },
         unlabelledInterval: { ...reach, high: top },
-        notices: [...prior.notices, { severity: 1, code: "prior-range-cut", message }],
+        notices: prior.isUnknown ? prior.notices : [...prior.notices, { severity: 1, code: "prior-range-cut", message }],
       },
       scenario,
     );
@@ -273,7 +274,50 @@ const evidence = (() => {
 
   const isContradicted = (found) =>
     Boolean(found.tally.totals.labelled && found.tally.totals.unlabelled && found.prior.unlabelled) &&
-    !fits(found.tally, found.prior.unlabelled, found.recoveryScenario);
+    !fits(found.tally, found.prior.unlabelled, found.recoveryScenario) &&
+    !priorExplains(found);
+
+  // Whether the doubt about the class prior explains rates that its value and the rows' chance do not: the mean chance
+  // over even quantiles of the share, of a range that at its lower end.
+  function priorExplains({ tally, prior, recoveryScenario, held }) {
+    const spread = recoveryScenario === "single-set" && held === "population" ? errorOfShare(tally, prior.unlabelled) : 0;
+    if (isExact(prior) && !spread) return false;
+    const shares = lowestFirst(prior, spread);
+    const coarse = tallies.compress(tally, 4096);
+    const allowed = FALSE_ALARMS * shares.length;
+    let found = 0;
+    for (let k = 0; k < shares.length; k++) {
+      const errors = impossibleRates(coarse, Math.min(Math.max(shares[k], 0), 1 - 1e-9), recoveryScenario).standardErrors;
+      const chance = Math.min(1, (FALSE_ALARMS * numbers.normalTail(errors)) / numbers.normalTail(CHANCE_LIMIT));
+      found += chance;
+      if (found > allowed) return true;
+      if (found + chance * (shares.length - k - 1) <= allowed) return false; // higher shares have smaller chances
+    }
+    return false;
+  }
+
+  // In one sample the share among the unlabelled rows follows from the class prior and the number of labelled rows.
+  function errorOfShare({ totals, rows }, share) {
+    const labelled = totals.labelled / rows;
+    return ((1 - share) * Math.sqrt(rows * labelled * (1 - labelled))) / totals.unlabelled;
+  }
+
+  function lowestFirst(prior, spread) {
+    const reach = prior.unlabelledInterval;
+    if (!isExact(prior) && reach.confidence !== null) return evenQuantiles(prior);
+    const share = isExact(prior) ? prior.unlabelled : reach.low;
+    return spread ? evenNormals().map((normal) => share + spread * normal) : [share];
+  }
+
+  const evenNormals = () => Array.from({ length: 201 }, (_, i) => numbers.normalQuantile((i + 0.5) / 201));
+
+  function evenQuantiles({ quantiles, unlabelled, unlabelledInterval: reach }) {
+    if (quantiles) return quantiles[1].slice(1, -1);
+    const ninetyFive = numbers.normalQuantile((1 + reach.confidence) / 2);
+    return evenNormals().map(
+      (normal) => unlabelled + ((normal < 0 ? unlabelled - reach.low : reach.high - unlabelled) / ninetyFive) * normal,
+    );
+  }
 
   // What the page says instead of numbers that random labels cannot have given.
   function refuseContradiction(found, words = texts.contradicted) {
@@ -312,12 +356,19 @@ const evidence = (() => {
   function inScenario(found, scenario) {
     const share = found.held === "unlabelled" ? found.prior.unlabelled : unlabelledPrior(found.prior.value, found.tally, scenario);
     const value = populationPrior(share, found.tally, scenario);
-    return make(found.tally, { ...found.prior, value, unlabelled: share }, scenario);
+    const { interval } = found.prior;
+    const moved = { ...found.prior, value, unlabelled: share };
+    if (found.held === "population" && interval) {
+      const known = scenario === "case-control" ? 0 : found.tally.totals.labelled / found.tally.rows;
+      const [low, high] = [interval.low, interval.high].map((end) => unlabelledPrior(Math.max(end, known), found.tally, scenario));
+      moved.unlabelledInterval = { ...interval, low, high };
+    }
+    return make(found.tally, moved, scenario);
   }
 
   return {
     ...{ Refusal, make, given, mapOf, population, populationPrior, unlabelledPrior, givenPrior, auditPrior, interpolate, isExact },
-    ...{ impossibleRates, largestPossible, chanceOfExcess, withinPossible, isContradicted, refuseContradiction },
+    ...{ impossibleRates, largestPossible, chanceOfExcess, withinPossible, isContradicted, priorExplains, refuseContradiction },
     ...{ highestPrior, inScenario, CHANCE_LIMIT },
   };
 })();

@@ -2,15 +2,14 @@
 // How sure the numbers are: the constructions of the Python package (pulens.intervals), with the same draws.
 const intervals = (() => {
   const { KINDS } = tallies;
-  const { normalQuantile, normalTail, normalBelow, studentQuantile, betaOdds, betaQuantile } = numbers;
+  const { normalQuantile, normalTail, normalBelow, studentQuantile, studentBelow, betaOdds, betaQuantile } = numbers;
   const REDRAWS = 2000;
   const SEED = 0;
   const HIGHEST_SHARE = 1 - 1e-9;
   const PRIORS_IN_RANGE = 5;
   const MULTINOMIAL_ROWS = 1000;
   const CHUNK_CELLS = 1 << 15;
-  const GRID = 201; // quantiles that stand for the distribution of the class prior
-  const [QUICK_POINTS, QUICK_REACH] = [33, 4]; // normal quantiles that do so where an interval is one of many
+  const [POINTS, REACH, BISECTIONS] = [33, 4, 50]; // normal quantiles that stand for the distribution of the class prior
 
   const twoSided = (confidence) => normalQuantile((1 + confidence) / 2);
 
@@ -21,22 +20,6 @@ const intervals = (() => {
       const place = level * (kept.length - 1);
       const below = Math.floor(place);
       return kept[below] + (place - below) * (kept[Math.min(below + 1, kept.length - 1)] - kept[below]);
-    };
-    return [at(tail), at(1 - tail)];
-  }
-
-  // Both ends of a percentile interval of weighted values, straight between neighbours on the normal scale.
-  function weightedPercentiles(weighted, tail) {
-    const kept = weighted.filter(([value]) => !Number.isNaN(value)).sort(([a], [b]) => a - b);
-    if (!kept.length) return [NaN, NaN];
-    let total = 0;
-    const before = kept.map(([, weight]) => (total += weight) - weight / 2);
-    const at = (level) => {
-      const place = tallies.search(before, level * total);
-      if (place === 0 || place === kept.length) return kept[Math.min(place, kept.length - 1)][0];
-      const [low, high] = [place - 1, place].map((k) => normalQuantile(before[k] / total));
-      const [from, to] = [kept[place - 1][0], kept[place][0]];
-      return from + ((to - from) / (high - low)) * (normalQuantile(level) - low);
     };
     return [at(tail), at(1 - tail)];
   }
@@ -180,6 +163,30 @@ const intervals = (() => {
     return Math.abs(g) < 1e-6 ? z : (3 / g) * (Math.cbrt(1 + g * (z - g / 6)) - 1);
   }
 
+  // Both ends of a mixture of weighted parts, each of which has the ends of its own transformation.
+  function studentisedMixtureEnds(mixed, tail) {
+    const parts = mixed.filter((part) => !Number.isNaN(part.value + part.error + part.skew + part.freedom));
+    if (!parts.length) return [NaN, NaN];
+    const whole = parts.reduce((sum, { weight }) => sum + weight, 0);
+    const below = (at) =>
+      parts.reduce((sum, { value, error, skew, freedom, weight }) => {
+        const g = Math.min(Math.max(skew, -1.2), 1.2);
+        const away = (value - at) / (error > 0 ? error : 1e-300);
+        const z = Math.abs(g) < 1e-6 ? away : g / 6 + ((1 + (g * away) / 3) ** 3 - 1) / g;
+        return sum + (weight / whole) * studentBelow(freedom, -z);
+      }, 0);
+    return [tail, 1 - tail].map((level) => {
+      const each = parts.map(({ value, error, skew, freedom }) => value - error * studentised(1 - level, skew, freedom));
+      let [low, high] = [Math.min(...each), Math.max(...each)];
+      for (let k = 0; k < BISECTIONS; k++) {
+        const middle = (low + high) / 2;
+        if (below(middle) < level) low = middle;
+        else high = middle;
+      }
+      return (low + high) / 2;
+    });
+  }
+
   // --- what the intervals of one evidence share --------------------------------------------------------------------
 
   // `chosen` is a threshold that was chosen on these rows; with `money` redraws also choose the cheapest one
@@ -226,33 +233,16 @@ const intervals = (() => {
     // --- the area --------------------------------------------------------------------------------------------------
 
     function areaEnds(share, each) {
-      if (share === null) return found.isOneOfMany ? quickEnds(each) : mixedEnds(each);
+      if (share === null) return mixedEnds(each);
       const { value, error, skew, freedom } = areaParts(share);
       return [value - error * studentised(1 - each, skew, freedom), value - error * studentised(each, skew, freedom)];
     }
 
-    // over the distribution of the class prior: an even grid of its quantiles by as many of the area's
+    // over the distribution of the class prior: a mixture of what each of its quantiles gives
     function mixedEnds(each) {
-      const levels = Array.from({ length: GRID }, (_, k) => (k + 0.5) / GRID);
-      const mixed = levels.flatMap((level) => {
-        const { value, error, skew, freedom } = areaParts(drawnShare(normalQuantile(level)));
-        return levels.map((other) => value - error * studentised(other, skew, freedom));
-      });
-      return percentiles(mixed, each);
-    }
-
-    // the same mixture from a fortieth of the points, dense in the tails and weighted
-    function quickEnds(each) {
-      const normal = numbers.evenly(-QUICK_REACH, QUICK_REACH, QUICK_POINTS);
-      const levels = normal.map(normalBelow);
-      const weights = normal.map((place) => Math.exp(-(place ** 2) / 2));
-      const parts = normal.map((place) => areaParts(drawnShare(place)));
-      const mixed = levels.flatMap((level, i) => {
-        // without known negatives both kinds of row add in the same proportion whatever the class prior
-        const same = ownTotals[2] ? null : studentQuantile(parts[0].freedom, level);
-        return parts.map(({ value, error, skew, freedom }, j) => [value - error * bent(same ?? studentQuantile(freedom, level), skew), weights[i] * weights[j]]);
-      });
-      return weightedPercentiles(mixed, each);
+      const normal = numbers.evenly(-REACH, REACH, POINTS);
+      const parts = normal.map((place) => ({ ...areaParts(drawnShare(place)), weight: Math.exp(-(place ** 2) / 2) }));
+      return studentisedMixtureEnds(parts, each);
     }
 
     function areaParts(share) {
@@ -327,10 +317,14 @@ const intervals = (() => {
       }
       const here = estimates.cellsAt(found, share ?? own, threshold);
       const missing = [here.hits[0], here.alarms[0]].map((rate) => recovery.clip(rate) - rate);
-      const readings = [table];
-      if (Math.max(...missing.map(Math.abs)) > recovery.ROUNDING)
-        readings.push({ ...table, hits: table.hits.map((rate) => rate + missing[0]), alarms: table.alarms.map((rate) => rate + missing[1]) });
-      return (tables[key] = readings);
+      // each rate is cut by itself; where the table itself was cut, draws count as they are, too, and moved to the edge
+      const eachCut = ([hits, alarms]) => ({
+        ...table,
+        hits: table.hits.map((rate) => recovery.clip(rate + hits)),
+        alarms: table.alarms.map((rate) => recovery.clip(rate + alarms)),
+      });
+      const isCut = Math.max(...missing.map(Math.abs)) > recovery.ROUNDING;
+      return (tables[key] = [eachCut([0, 0]), ...(isCut ? [eachCut(missing), table] : [])]);
     }
     const cellOf = (table, k) =>
       recovery.cellsOf({ hits: [table.hits[k]], alarms: [table.alarms[k]], positive: table.positive[k], negative: table.negative[k] }, 0);

@@ -57,10 +57,22 @@ const ladder = (() => {
     return totals;
   }
 
+  const meansOf = (list, sums) => sums.map((sum, j) => (list.tally.totals[KINDS[j]] ? sum / list.tally.totals[KINDS[j]] : 0));
+  const memberOf = (list, k) => meansOf(list, KINDS.map((kind) => (k ? among(list, kind, k) : 0)));
+
+  // what counts at other places of the list need to fit together with that of the first k
+  function placesOf(list, k) {
+    const places = [0, ...recovery.roundPlaces(list.rows).filter((step) => step !== k), k, list.rows];
+    return {
+      places: places.map((place) => [place, ...memberOf(list, place)]),
+      totals: KINDS.map((kind) => list.tally.totals[kind]),
+      proves: !list.isApart,
+    };
+  }
+
   function weights(list, k) {
     if (k > list.rows) return null;
-    const means = (sums) => sums.map((sum, j) => (list.tally.totals[KINDS[j]] ? sum / list.tally.totals[KINDS[j]] : 0));
-    return { of: list.rows, member: means(KINDS.map((kind) => among(list, kind, k))), discount: means(discounted(list, k)) };
+    return { of: list.rows, member: memberOf(list, k), discount: meansOf(list, discounted(list, k)), ...placesOf(list, k) };
   }
 
   // --- measures and their intervals --------------------------------------------------------------------------------
@@ -69,15 +81,16 @@ const ladder = (() => {
   function measure(facts, list, k) {
     const scaled = facts.name === "precision_at_k" ? (recall, prior) => (recall * prior * list.rows) / k : (recall) => recall;
     const paths = pathsAround(list, k);
+    const { places, totals, proves } = placesOf(list, k);
     return {
       ...facts,
       compute(found, share) {
         const map = evidence.mapOf(found, share);
-        const recall = KINDS.reduce((sum, kind, j) => {
+        if (facts.name === "precision_at_k") return recovery.positivesAmong(places, totals, map, proves) / k;
+        return KINDS.reduce((sum, kind, j) => {
           const total = found.tally.totals[kind];
           return map.hits[j] && total ? sum + (map.hits[j] * among(list, kind, k)) / total : sum;
         }, 0);
-        return facts.name === "precision_at_k" ? (map.positive * recall) / k : recall;
       },
       construction: (shop) => ({
         method: "Jeffreys, at the place of the k-th row",
@@ -187,8 +200,9 @@ const ladder = (() => {
   }
 
   // Hits among so many rows: precision spread as its interval says, then a binomial draw.
-  function predicted(alarms, { value, interval }) {
-    const expected = alarms * value;
+  function predicted(alarms, { value: shown, unshown, interval }) {
+    const value = unshown ?? shown;
+    const expected = alarms * shown;
     if (!interval || interval.confidence === null) return { expected, low: null, high: null };
     const { low, high, confidence } = interval;
     const reach = normalQuantile((1 + confidence) / 2);
@@ -209,6 +223,10 @@ const ladder = (() => {
     return { expected, low: fewest, high: most };
   }
 
+  // where some are known to be hits already
+  const atLeast = (hits, known) =>
+    hits.low === null || hits.low >= known ? hits : { ...hits, low: Math.ceil(known), high: Math.max(hits.high, Math.ceil(known)) };
+
   // --- in a report -------------------------------------------------------------------------------------------------
 
   function of(evaluation, doubts) {
@@ -220,7 +238,8 @@ const ladder = (() => {
         return estimates.estimate(measure(facts, list, k), found, null, wanted);
       });
       const known = list.isApart ? 0 : among(list, "labelled", k);
-      return { k, precision, recall, hits: predicted(k, precision), known };
+      const floored = { ...precision, interval: estimates.notBelow(precision.interval, known / k) };
+      return { k, precision: floored, recall, hits: atLeast(predicted(k, floored), known), known };
     });
   }
 
@@ -228,15 +247,17 @@ const ladder = (() => {
 
   function sentence({ k, hits, recall, known }) {
     const labelled = known >= 0.5 ? ` (${whole(known)} of them labelled already)` : "";
-    const told = `${whole(hits.expected)}${labelled}, ${general(100 * recall.value, 3)}% of all positives`;
+    const share = `, ${general(100 * recall.value, 3)}% of all positives`;
+    const told = `${whole(hits.expected)}${labelled}${share}`;
     if (hits.low === null) return `Check ${whole(k)} rows: expect about ${told}.`;
+    if (Number.isNaN(hits.expected) || (whole(hits.low) !== whole(hits.high) && hits.expected >= k - 0.5)) return `Check ${whole(k)} rows: expect ${reach(hits)} positives${labelled}${share}.`;
     return `Check ${whole(k)} rows: expect ${reach(hits)} positives; the estimate is ${told}.`;
   }
 
   const rows = (found) =>
     found.map(({ k, hits, recall }) => ({
       k: whole(k),
-      hits: whole(hits.expected),
+      hits: Number.isNaN(hits.expected) ? fixedFacts.withheld.mark : whole(hits.expected),
       interval: hits.low === null ? "" : reach(hits),
       recall: sentences.percent(recall.value),
     }));

@@ -241,6 +241,19 @@ const numbers = (() => {
     return -Math.sqrt(freedom * Math.exp(-odds));
   }
 
+  // The chance of a Student distributed number below t.
+  function studentBelow(freedom, t) {
+    if (t > 0) return 1 - studentBelow(freedom, -t);
+    if (t === 0) return 0.5;
+    if (freedom <= 3000) return 0.5 * betaParts(freedom / 2, 0.5, Math.log(freedom) - 2 * Math.log(-t)).below;
+    // Hill (1970): the normal number with the same chance
+    const a = freedom - 0.5;
+    const b = 48 * a * a;
+    const s = a * Math.log1p((t * t) / freedom);
+    const more = (((-0.4 * s - 3.3) * s - 24) * s - 85.5) / (0.8 * s * s + 100 + b);
+    return normalBelow(-Math.sqrt(s) * (1 + (more + s + 3) / b));
+  }
+
   // Kolmogorov's distribution: the chance of a larger deviation.
   function kolmogorov(x) {
     if (x <= 0) return 1;
@@ -258,7 +271,7 @@ const numbers = (() => {
 
   return {
     ...{ fixed, general, whole, thousands, percents, plain, normalTail, normalBelow, normalQuantile, logGamma },
-    ...{ betaQuantile, betaBelow, betaOdds, studentQuantile, kolmogorov, evenly },
+    ...{ betaQuantile, betaBelow, betaOdds, studentQuantile, studentBelow, kolmogorov, evenly },
   };
 })();
 if (typeof module !== "undefined") module.exports = numbers;

@@ -161,7 +161,7 @@ const pageData = (() => {
       reads: facts.reads,
       needs_class_prior: facts.needs_class_prior,
       rests_on: found.rests_on,
-      only_interval: false,
+      only_interval: Boolean(found.withheld_because),
       higher_is_better: facts.higher_is_better,
       value: finite(found.value),
       low: interval ? finite(interval.low) : null,
@@ -198,16 +198,59 @@ const pageData = (() => {
   };
   const steps = (rates) => rates.map((rate, i) => rate - (i ? rates[i - 1] : 0));
 
-  // The mean of values at every corner of the polytope: the step after the first k scores.
-  function cornerMeans(shares, values, factor) {
+  // In the single set a labelled row is one of the positives, and stands for at least itself.
+  const floorOf = (found) => {
+    const { positive } = evidence.mapOf(found);
+    return found.recoveryScenario === "single-set" && positive > 0 ? Math.min(found.tally.totals.labelled / positive, 1) : 0;
+  };
+
+  // The smallest value of h and the mean of values at every corner: the step after the first k scores, k = 1 to all.
+  function cornersOf(shares, values, factor) {
     const size = shares.length;
-    const above = new Float64Array(size + 1);
-    const mass = new Float64Array(size + 1);
+    const [above, mass] = [0, 0].map(() => new Float64Array(size));
     for (let i = 0; i < size; i++) {
-      above[i + 1] = above[i] + shares[i];
-      mass[i + 1] = mass[i] + shares[i] * values[i];
+      above[i] = (i ? above[i - 1] : 0) + shares[i];
+      mass[i] = (i ? mass[i - 1] : 0) + shares[i] * values[i];
     }
-    return above.map((each, i) => (mass[i] + factor * (mass[size] - mass[i])) / (each + factor * (above[size] - each)));
+    const [all, sum] = [above[size - 1], mass[size - 1]];
+    const smallest = above.map((each) => (each > 0 ? 1 / (each + factor * (all - each)) : 1));
+    return { smallest, means: mass.map((each, i) => (above[i] > 0 ? smallest[i] * (each + factor * (sum - each)) : sum)) };
+  }
+
+  const densityAt = (shares, place, factor) => {
+    const weighed = Array.from(shares, (share, i) => share * (i <= place ? 1 : factor));
+    const total = weighed.reduce((sum, each) => sum + each, 0);
+    return weighed.map((each) => each / total);
+  };
+
+  const placeOfLeast = (values) => {
+    let place = 0;
+    for (let i = 1; i < values.length; i++) if (values[i] < values[place]) place = i;
+    return place;
+  };
+
+  // The lowest mean of values over the positives: that of a corner, or the lower hull of all corners read at the floor.
+  function lowestMean(shares, values, factor, asked) {
+    const { smallest, means } = cornersOf(shares, values, factor);
+    const floor = Math.min(asked, smallest[smallest.length - 1]);
+    let left = placeOfLeast(means);
+    if (smallest[left] >= floor) return { value: means[left], density: () => densityAt(shares, left, factor) };
+    let right = means.length - 1;
+    const scale = 1e-14 * (largest(means.map(Math.abs)) + 1);
+    for (;;) {
+      const slope = (means[right] - means[left]) / (smallest[right] - smallest[left]);
+      const over = means.map((mean, i) => mean - slope * smallest[i]);
+      const place = placeOfLeast(over);
+      if (over[place] >= Math.min(over[left], over[right]) - scale) break;
+      if (smallest[place] < floor) left = place;
+      else right = place;
+    }
+    const part = (smallest[right] - floor) / (smallest[right] - smallest[left]);
+    const mixed = (first, second) => first.map((each, i) => part * each + (1 - part) * second[i]);
+    return {
+      value: part * means[left] + (1 - part) * means[right],
+      density: () => mixed(densityAt(shares, left, factor), densityAt(shares, right, factor)),
+    };
   }
 
   const least = (values) => values.reduce((low, value) => Math.min(low, value), Infinity);
@@ -225,8 +268,29 @@ const pageData = (() => {
     const weights = together ? KINDS.map((kind) => tally.totals[kind] / map.negative) : [0, map.alarms[1], map.alarms[2]];
     const values = rates[0].map((_, i) => weights[0] * outscored[0][i] + weights[1] * outscored[1][i] + weights[2] * outscored[2][i]);
     const constant = together ? (-0.5 * map.positive) / map.negative : 0.5 * map.alarms[0];
-    const corners = cornerMeans(steps(rates[0]), values, factor);
-    return [least(corners) + constant, largest(corners) + constant];
+    const shares = steps(rates[0]);
+    const floor = floorOf(found);
+    const low = lowestMean(shares, values, factor, floor).value + constant;
+    const high = constant - lowestMean(shares, values.map((each) => -each), factor, floor).value;
+    const share = found.prior.unlabelled;
+    if (!floor || !share) return [low, high];
+    // nor does any labelling go beyond the hidden positives being the lowest, or the highest, unlabelled rows
+    const placed = (ranked, at) => {
+      let [reached, sum] = [0, 0];
+      for (let i = 0; i < ranked.length; i++) {
+        const next = Math.min(reached + ranked[i] / share, 1);
+        sum += (next - reached) * at[i];
+        reached = next;
+      }
+      return sum;
+    };
+    const own = floor * shares.reduce((sum, each, i) => sum + each * values[i], 0) + constant;
+    const others = steps(rates[1]);
+    const backwards = (list) => Array.from(list).reverse();
+    return [
+      Math.max(low, own + (1 - floor) * placed(backwards(others), backwards(values))),
+      Math.min(high, own + (1 - floor) * placed(others, values)),
+    ];
   }
 
   function rangeOfAveragePrecision(found, factor, known) {
@@ -250,7 +314,7 @@ const pageData = (() => {
       shares.push(at[i]);
       called.push(most);
     }
-    const [low, high] = precisionSumRange(shares, called, factor);
+    const [low, high] = precisionSumRange(shares, called, factor, floorOf(found));
     const now = precisionSum(shares, called);
     return [known + prior * (low - now), known + prior * (high - now)];
   }
@@ -267,15 +331,11 @@ const pageData = (() => {
 
   // Extremes of the sum over the densities that the labelling allows: the highest at a corner, the lowest by the method
   // of Frank and Wolfe, less what is left of its gap.
-  function precisionSumRange(shares, called, factor, tolerance = 1e-6) {
+  function precisionSumRange(shares, called, factor, floor, tolerance = 1e-6) {
     const size = shares.length;
-    const highest = largest(cornerSums(shares, called, factor));
-    const corner = (place) => {
-      const weighed = shares.map((share, i) => share * (i < place ? 1 : factor));
-      const total = weighed.reduce((sum, each) => sum + each, 0);
-      return weighed.map((each) => each / total);
-    };
-    let f = corner(0);
+    const highest = highestSum(shares, called, factor, floor);
+    const total = shares.reduce((sum, each) => sum + each, 0);
+    let f = shares.map((each) => each / total);
     let best = -Infinity;
     let value = precisionSum(f, called);
     for (let round = 0; round < 4000; round++) {
@@ -284,14 +344,11 @@ const pageData = (() => {
       for (let i = 0; i < size; i++) slope[i] = (running += f[i]) / called[i];
       let tail = 0;
       for (let i = size - 1; i >= 0; i--) slope[i] += tail += f[i] / called[i];
-      const reach = cornerMeans(shares, slope, factor);
-      let place = 0;
-      for (let i = 1; i < size; i++) if (reach[i] < reach[place]) place = i;
-      const gap = f.reduce((sum, each, i) => sum + slope[i] * each, 0) - reach[place];
+      const target = lowestMean(shares, slope, factor, floor);
+      const gap = f.reduce((sum, each, i) => sum + slope[i] * each, 0) - target.value;
       best = Math.max(best, value - gap);
       if (gap <= tolerance) break;
-      const target = corner(place);
-      const ahead = target.map((each, i) => each - f[i]);
+      const ahead = target.density().map((each, i) => each - f[i]);
       const bend = precisionSum(ahead, called);
       const step = bend <= 0 ? 1 : Math.min(1, gap / (2 * bend));
       f = f.map((each, i) => each + step * ahead[i]);
@@ -300,19 +357,29 @@ const pageData = (() => {
     return [Math.min(best, highest), highest];
   }
 
-  function cornerSums(shares, called, factor) {
-    const size = shares.length;
-    const [above, own, inverse] = [0, 0, 0].map(() => new Float64Array(size + 1));
-    for (let i = 0; i < size; i++) {
-      above[i + 1] = above[i] + shares[i];
-      own[i + 1] = own[i] + (shares[i] * above[i + 1]) / called[i];
-      inverse[i + 1] = inverse[i] + shares[i] / called[i];
-    }
-    return above.map((each, i) => {
-      const cross = each * (inverse[size] - inverse[i]);
-      const inner = own[size] - own[i] - cross;
-      return (own[i] + factor * cross + factor ** 2 * inner) / (each + factor * (above[size] - each)) ** 2;
+  // The sum at every corner, and where edges meet the floor if the best corner lies below it.
+  function highestSum(shares, called, factor, floor) {
+    const { smallest } = cornersOf(shares, shares, factor);
+    const corners = shares.map((_, place) => densityAt(shares, place, factor));
+    const sums = corners.map((corner) => precisionSum(corner, called));
+    const best = placeOfLeast(sums.map((sum) => -sum));
+    if (smallest[best] >= floor) return sums[best];
+    const over = corners.map((corner) => {
+      let running = 0;
+      return corner.map((each, i) => (running += each) / called[i]);
     });
+    const dot = (a, b) => a.reduce((sum, each, i) => sum + each * b[i], 0);
+    let highest = -Infinity;
+    corners.forEach((below, i) => {
+      if (smallest[i] >= floor) return;
+      corners.forEach((above, j) => {
+        if (smallest[j] < floor) return;
+        const part = (smallest[j] - floor) / (smallest[j] - smallest[i]);
+        const mixed = (dot(below, over[j]) + dot(over[i], above)) / 2;
+        highest = Math.max(highest, part ** 2 * sums[i] + 2 * part * (1 - part) * mixed + (1 - part) ** 2 * sums[j]);
+      });
+    });
+    return highest;
   }
 
   function make(evaluation, summary) {

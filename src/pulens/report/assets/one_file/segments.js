@@ -76,7 +76,7 @@ const segments = (() => {
 
   function one({ name, found: own }, threshold, isChosen, confidence) {
     evidence.refuseContradiction(own, texts.contradictedGroup);
-    const found = { ...own, isOneOfMany: confidence !== null }; // with coarser grids over the class prior's interval
+    const found = { ...own, isOneOfMany: confidence !== null };
     const doubts = confidence === null ? null : intervals.workshop(found, confidence, isChosen ? threshold : null);
     const estimated = fixedFacts.segments.map((metric) => [metric, estimates.estimate(fixedFacts.byName[metric], found, threshold, doubts)]);
     return { name, found, threshold, choice: isChosen ? CHOSEN : "given", estimates: Object.fromEntries(estimated), notices: sentences.alarms(found) };

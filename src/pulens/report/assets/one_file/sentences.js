@@ -4,6 +4,7 @@
 const sentences = (() => {
   const { fixed, general, percents, whole, thousands } = numbers;
   const { KINDS } = tallies;
+  const WORTH_A_WORD = 2; // standard errors by which a rate is outside [0, 1] from which on that is said
   const width = (interval) => interval.high - interval.low;
   const titleOf = (name) => fixedFacts.byName[name].title;
   const counted = (value) => thousands(general(value, 10));
@@ -19,10 +20,35 @@ const sentences = (() => {
     return interval.confidence === null ? ` (${ends} over the range of the class prior)` : ` (${percents(interval.confidence, 0)}: ${ends})`;
   }
 
+  const ends = ({ low, high }) => `${percent(low).slice(0, -1)} to ${percent(high)}`;
+  const between = ({ low, high }) => `somewhere between ${percent(low).slice(0, -1)} and ${percent(high)}`;
+
   const ranksBackwards = (area) =>
-    !Number.isNaN(area.value) && (area.interval ? area.interval.high < 0.5 : area.value < 0.45);
+    !area.undefined_because && (area.interval ? area.interval.high < 0.5 : area.value < 0.45);
+
+  function rankingRange(area) {
+    if (!area.interval || area.undefined_because) return rankingSentence(area).replace("The model", "the model");
+    const guessing = area.interval.low <= 0.5 ? ", which may be no better than guessing (50%)" : "";
+    return `the model ranks a random positive above a random negative ${between(area.interval)} of the time${guessing}.`;
+  }
+
+  // The verdict where a class prior that nobody knows leaves precision open: first what does not need it.
+  function verdictWithoutThePrior(evaluation) {
+    const { estimates: found, threshold } = evaluation;
+    const { recall, predicted_positive_rate: flagged, precision } = found;
+    const { interval } = evaluation.found.prior;
+    const finds = recall.undefined_because
+      ? `At the threshold ${general(threshold, 4)} recall is undefined: ${recall.undefined_because}.`
+      : `Flagging the ${percent(flagged.value)} of rows that score ${general(threshold, 4)} or above finds ${percent(recall.value)}${doubt(recall.interval)} of all positives.`;
+    const open = precision.interval && !precision.undefined_because ? between(precision.interval) : "no number can be given";
+    return [
+      `${finds.slice(0, -1)}; ${rankingRange(found.roc_auc)}`,
+      `How many of the flagged rows are truly positive hangs on how common positives are, which these rows hardly say${interval ? ` (${ends(interval)})` : ""}: ${open}.`,
+    ];
+  }
 
   function rankingSentence(area) {
+    if (area.withheld_because) return rankingRange(area).replace("the model", "The model");
     if (Number.isNaN(area.value)) return `How well the model ranks is undefined: ${area.undefined_because}.`;
     const sentence = `The model ranks a random positive above a random negative ${percent(area.value)} of the time${doubt(area.interval)}`;
     const low = area.interval ? area.interval.low : area.value;
@@ -32,7 +58,7 @@ const sentences = (() => {
   }
 
   function thresholdSentence(threshold, precision, recall) {
-    if (Number.isNaN(precision.value)) return `At the threshold ${general(threshold, 4)} precision is undefined: ${precision.undefined_because}.`;
+    if (precision.undefined_because) return `At the threshold ${general(threshold, 4)} precision is undefined: ${precision.undefined_because}.`;
     const sentence = `Of the rows flagged at ${general(threshold, 4)} or above, about ${percent(precision.value)}${doubt(precision.interval)} are truly positive`;
     if (Number.isNaN(recall.value)) return `${sentence}.`;
     return `${sentence}; they are ${percent(recall.value)}${doubt(recall.interval)} of all positives.`;
@@ -203,8 +229,16 @@ const sentences = (() => {
 
   function impossibleRate(found) {
     const rates = evidence.impossibleRates(found.tally, found.prior.unlabelled, found.recoveryScenario);
-    if (!rates.thresholds) return [];
+    if (!rates.thresholds || rates.standardErrors < WORTH_A_WORD) return [];
     const seen = `The recovered ${rates.rate} at threshold ${general(rates.threshold)} is ${fixed(rates.value, 4)}, outside [0, 1] (so at ${whole(rates.thresholds)} threshold${rates.thresholds > 1 ? "s" : ""})`;
+    if (rates.standardErrors >= evidence.CHANCE_LIMIT && evidence.priorExplains(found))
+      return [
+        notice(
+          NOTE,
+          "impossible-rates",
+          `${seen}; values were clipped. The class prior's own uncertainty explains it: the unlabelled rows were taken to be ${percents(found.prior.unlabelled, 1)} positive, and random labels fit with fewer.`,
+        ),
+      ];
     // beyond chance nothing is shown at all
     const chance = evidence.chanceOfExcess(found, rates.standardErrors);
     const often = chance >= 0.3 ? "many samples show" : `at most about 1 sample in ${whole(1 / chance)} shows`;
@@ -257,12 +291,13 @@ const sentences = (() => {
     const { labelled, unlabelled } = found.tally.totals;
     if (!labelled || !unlabelled) return [];
     const highest = evidence.highestPrior(found.tally, 1 - 0.001);
-    if (found.prior.unlabelled <= highest) return [];
+    const least = evidence.isExact(found.prior) ? found.prior.unlabelled : found.prior.unlabelledInterval.low;
+    if (least <= highest) return [];
     return [
       notice(
         SERIOUS,
         "prior-not-feasible",
-        `The unlabelled rows are taken to be ${percents(found.prior.unlabelled, 1)} positive, but their scores leave room for ${percents(highest, 1)} at most if labelled positives are a random sample of positives. Either the class prior is too high, or positives with high scores were labelled more often.`,
+        `The unlabelled rows are taken to be ${evidence.isExact(found.prior) ? "" : "at least "}${percents(least, 1)} positive, but their scores leave room for ${percents(highest, 1)} at most if labelled positives are a random sample of positives. Either the class prior is too high, or positives with high scores were labelled more often.`,
       ),
     ];
   }
@@ -467,9 +502,9 @@ const sentences = (() => {
       title: facts.title,
       meaning: facts.meaning,
       derivation: facts.derivation,
-      is_marked: false,
-      is_a_range: false,
-      value: shown(found),
+      is_marked: Boolean(found.withheld_because),
+      is_a_range: Boolean(found.withheld_because),
+      value: found.withheld_because ? "" : shown(found),
       interval: !interval || width(interval) === 0 ? "" : `${fixed(interval.low, 3)} to ${fixed(interval.high, 3)}`,
       naive: shown(naive),
     };
@@ -479,6 +514,7 @@ const sentences = (() => {
     const { found } = evaluation;
     const rows = fixedFacts.metrics.map((facts) => rowOf(evaluation, facts));
     const first = fixedFacts.metrics.map((facts) => evaluation.estimates[facts.name].interval).find(Boolean);
+    const isOpen = Boolean(evaluation.estimates.precision.withheld_because);
     return {
       counts: countsOf(found),
       class_prior: priorText(found),
@@ -488,18 +524,21 @@ const sentences = (() => {
       ranking: rows.filter((row) => fixedFacts.byName[row.name].reads === "ranking"),
       at_threshold: rows.filter((row) => fixedFacts.byName[row.name].reads !== "ranking"),
       notices: evaluation.notices,
-      verdict: [
-        rankingSentence(evaluation.estimates.roc_auc),
-        thresholdSentence(evaluation.threshold, evaluation.estimates.precision, evaluation.estimates.recall),
-      ],
+      verdict:
+        isOpen && !ranksBackwards(evaluation.estimates.roc_auc)
+          ? verdictWithoutThePrior(evaluation)
+          : [
+              rankingSentence(evaluation.estimates.roc_auc),
+              thresholdSentence(evaluation.threshold, evaluation.estimates.precision, evaluation.estimates.recall),
+            ],
       assumptions: assumptions(evaluation),
       next_steps: nextSteps(evaluation),
-      prior_hardly_known: false,
+      prior_hardly_known: isOpen,
       cells: null,
       scenario: scenarioSentence(evaluation.other),
       audit: null,
       clusters: "",
-      legend: "",
+      legend: rows.some((row) => row.is_a_range) ? `${fixedFacts.withheld.mark} ${fixedFacts.withheld.because}` : "",
     };
   }
 

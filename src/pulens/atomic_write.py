@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from pulens.errors import PulensError
@@ -18,19 +21,25 @@ AnyPath = str | os.PathLike[str]
 def whole_file(target: AnyPath) -> Iterator[Path]:
     """A path to write to; what was written takes the target's place only when everything went well.
 
+    A file that is replaced keeps its mode and owner, and one behind a symbolic link is replaced where it lies. A new
+    file has the mode that the umask gives.
+
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with whole_file(f"{folder}/a.txt") as path:
     ...         _ = path.write_text("whole")
     ...     [entry.name for entry in Path(folder).iterdir()]
     ['a.txt']
     """
-    place = Path(target)
-    goes_on = is_channel(place)
-    with _words_for(target):
-        handle, name = tempfile.mkstemp(dir=None if goes_on else place.parent, prefix=f".{place.name[:80]}.")
-        os.close(handle)
-        temporary = Path(name)
+    with words_for(target):
+        goes_on = is_channel(target)
+        place = Path(target) if goes_on else behind_links(target)
+        old = None if goes_on else _status(place)
+        if old is not None and not os.access(place, os.W_OK):  # replacing it would need the folder's permission only
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        temporary = _beside(Path(tempfile.gettempdir(), place.name) if goes_on else place)
+        mode = 0o666 if old is None and not goes_on else 0o600  # nobody else reads what takes a private file's place
         try:
+            os.close(os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode))
             yield temporary
             if goes_on:  # a file in its place would take /dev/null away from everybody
                 with temporary.open("rb") as written, place.open("wb") as channel:
@@ -39,7 +48,7 @@ def whole_file(target: AnyPath) -> Iterator[Path]:
                 return
             with temporary.open("rb+") as file:
                 os.fsync(file.fileno())  # a full disk must show before the old file is replaced
-            temporary.chmod(0o666 & ~_umask())  # temporary files are private; results are ordinary ones
+            _keep_access(temporary, old)
             temporary.replace(place)
         except BaseException:
             temporary.unlink(missing_ok=True)
@@ -60,17 +69,19 @@ def whole_folder(target: AnyPath) -> Iterator[Path]:
     ('new', ['model'])
     """
     check_replaceable(target)
-    place = Path(os.path.realpath(target))  # "." and "..": beside the folder itself, never inside it
-    with _words_for(target):
+    with words_for(target):
+        place = behind_links(os.path.realpath(target))  # "." and "..": beside the folder itself, never inside it
         place.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}."))
+        old, temporary = _status(place), _beside(place)
         try:
+            temporary.mkdir(0o777 if old is None else 0o700)
             yield temporary
             for written in temporary.rglob("*"):
                 if written.is_file():
                     with written.open("rb+") as file:
                         os.fsync(file.fileno())  # a full disk must show before the old folder is touched
-            temporary.chmod(0o777 & ~_umask())
+                _keep_access(written, _status(place / written.relative_to(temporary)))
+            _keep_access(temporary, old)
             _swap(temporary, place)
         except BaseException:
             shutil.rmtree(temporary, ignore_errors=True)
@@ -118,7 +129,8 @@ possible."""
 
 def _replace_in_two_steps(made: Path, place: Path) -> None:
     """For disks that cannot exchange: killed between the steps, the old folder lies beside its place."""
-    beside = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}."))
+    beside = _beside(place)
+    beside.mkdir(0o700)
     aside = beside / "replaced"
     try:
         place.replace(aside)
@@ -172,14 +184,43 @@ def is_channel(target: AnyPath) -> bool:
 
 
 @contextmanager
-def _words_for(target: AnyPath) -> Iterator[None]:
+def words_for(target: AnyPath) -> Iterator[None]:
+    """What the operating system refuses, said of the path that the user named."""
     try:
         yield
     except OSError as error:
         raise PulensError(f"{target}: cannot be written: {error.strerror or error}.") from error
 
 
-def _umask() -> int:
-    umask = os.umask(0)
-    os.umask(umask)
-    return umask
+def behind_links(target: AnyPath) -> Path:
+    """The place of the file that a path leads to by symbolic links, whether there is one or not."""
+    place = Path(target)
+    if place.is_symlink():
+        place = Path(os.path.realpath(target))
+    if place.is_symlink():  # links that lead to one another lead nowhere
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return place
+
+
+def _beside(place: Path) -> Path:
+    """A name beside a path that nothing has."""
+    return place.with_name(f".{place.name[:40]}.{secrets.token_hex(8)}")
+
+
+def _status(place: Path) -> os.stat_result | None:
+    return place.stat() if place.exists() else None
+
+
+def _keep_access(made: Path, old: os.stat_result | None) -> None:
+    """Give a file or folder the owner, group and mode of the one whose place it takes, as far as the system allows."""
+    if old is None:
+        return
+    mode, new = stat.S_IMODE(old.st_mode), made.stat()
+    if hasattr(os, "chown"):
+        for name, numbers in (("st_uid", (old.st_uid, -1)), ("st_gid", (-1, old.st_gid))):
+            if getattr(old, name) != getattr(new, name):
+                with suppress(PermissionError):  # only root gives files away
+                    os.chown(made, *numbers)
+        if made.stat().st_gid != old.st_gid:  # what its group might do is not for this one
+            mode &= ~0o070 | (mode & 0o007) << 3
+    made.chmod(mode)

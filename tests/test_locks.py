@@ -1,4 +1,4 @@
-"""Locks of archives on Unix and on Windows: who is alone may sweep, and a run is done by one runner only.
+"""Locks on Unix and on Windows: who is alone may sweep an archive, one runner does a run, one process has a file.
 
 Windows' own locks cannot run here. A stand-in for its ``msvcrt.locking`` keeps the same rules with locks of Linux that
 belong to an open file: bytes for one alone, from where the file stands, let go of as they were taken or at the end.
@@ -13,11 +13,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from pulens.benchmark import locks
+from pulens import locks
+from pulens.atomic_write import whole_file, write_whole
 from pulens.benchmark.archive import Store
 from pulens.benchmark.archive.store import RUNNERS
 from pulens.benchmark.claims import Claims
-from pulens.whole_files import whole_file
+from pulens.errors import PulensError
 
 fcntl = pytest.importorskip("fcntl", reason="the stand-in for Windows is made of Linux's locks")
 pytestmark = pytest.mark.skipif(not hasattr(fcntl, "F_OFD_SETLK"), reason="the stand-in is made of Linux's locks")
@@ -131,6 +132,65 @@ def test_a_run_is_done_by_one_runner_and_free_once_that_is_dead(system, folder):
     theirs.close()
 
 
+def test_a_file_that_many_processes_read_and_write_again_loses_nothing(system, tmp_path):
+    counter = tmp_path / "counter"
+    counter.write_text("0")
+
+    def count() -> int:
+        for _ in range(25):
+            with locks.locked(counter):
+                write_whole(counter, str(int(counter.read_text()) + 1))
+        os._exit(0)
+
+    children = [os.fork() or count() for _ in range(4)]
+    assert [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children] == [0] * 4
+    assert counter.read_text() == "100\n"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["counter"]
+
+
+def test_two_threads_of_one_process_do_not_have_a_file_at_once(system, tmp_path):
+    path = tmp_path / "a.state"
+    words = rf"process {os.getpid()} on .* did not finish within 0.1 seconds"
+    with locks.locked(path), pytest.raises(PulensError, match=words), locks.locked(path, seconds=0.1):
+        pass
+    with locks.locked(path, seconds=0):
+        pass
+
+
+def test_a_link_and_the_file_that_it_leads_to_have_one_lock(system, tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real/a.state")
+    same = locks.locked(tmp_path / "real" / "a.state", seconds=0)
+    with locks.locked(tmp_path / "link"), pytest.raises(PulensError, match="is using this file"), same:
+        pass
+
+
+def test_a_lock_is_free_once_its_holder_is_dead_and_the_file_it_left_is_no_lock(system, tmp_path):
+    path = tmp_path / "a.state"
+
+    def killed() -> int:
+        with locks.locked(path):
+            os._exit(9)
+
+    assert in_child(killed) == 9
+    assert [entry.name for entry in tmp_path.iterdir()] == [".a.state.lock"]
+    with locks.locked(path, seconds=0):
+        pass
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("length", [60, 250])
+def test_files_with_long_names_are_locked_apart(length, tmp_path):
+    one, other = (tmp_path / ("a" * (length - 1) + end) for end in "xy")
+    with locks.locked(one), locks.locked(other, seconds=0):
+        assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_a_folder_that_is_not_there_is_said(tmp_path):
+    with pytest.raises(PulensError, match="cannot be written: No such file"), locks.locked(tmp_path / "none" / "a"):
+        pass
+
+
 def test_a_disk_without_locks_sweeps_nothing_and_waits_for_nobody(folder, monkeypatch):
     def refused(*_: object) -> None:
         raise OSError(errno.EINVAL, "Invalid argument")
@@ -140,6 +200,8 @@ def test_a_disk_without_locks_sweeps_nothing_and_waits_for_nobody(folder, monkey
     leave_half_a_file(folder)
     Store(folder).open().close()
     assert len(leftovers(folder)) == 1
+    with locks.locked(folder / "a.state"), locks.locked(folder / "a.state", seconds=0):
+        pass
 
 
 def test_a_system_without_any_locks_still_runs(folder, monkeypatch):

@@ -1,0 +1,46 @@
+"""Arrays, tensors and what can be made an array of, as plain numpy arrays: what is masked has no value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.errors import InputError, PulensError, cut, listed, shown
+
+
+def plain_array(values: Any) -> NDArray[Any]:
+    """A numpy array of one value per place; masked ones are None, and fields are refused.
+
+    >>> plain_array(np.ma.array([3.0, 999.0], mask=[False, True]))
+    array([3.0, None], dtype=object)
+    """
+    try:
+        array = _tensor_values(values) if hasattr(values, "detach") else np.asanyarray(values)
+    except PulensError:
+        raise
+    except Exception as error:  # containers refuse in words of their own, and with errors of every kind
+        said = cut(" ".join(str(error).split()), 120)
+        raise InputError(f"an object of type {type(values).__name__} has no values to give: {said}") from error
+    if array.dtype.kind == "V" and array.dtype.names is None:
+        raise InputError(f"an array of raw bytes ({array.dtype}) holds no values: say their type with array.view(...).")
+    if array.dtype.names is not None:
+        raise InputError(
+            f"an array with fields ({listed(array.dtype.names)}) holds several values per row: take one of them, "
+            f"array[{shown(array.dtype.names[0])}]."
+        )
+    plain = np.asarray(array)
+    if np.ma.is_masked(array):
+        plain = plain.astype(object)
+        plain[np.ma.getmaskarray(array)] = None
+    return plain
+
+
+def _tensor_values(tensor: Any) -> NDArray[Any]:
+    """A tensor's numbers, on whatever device and perhaps on their way through a gradient."""
+    known = tensor.detach().cpu()
+    try:
+        return np.asarray(known.numpy())
+    except TypeError:  # of a type that numpy has not, such as bfloat16
+        return np.asarray(known.float().numpy())

@@ -1,0 +1,136 @@
+r"""What labels that favour easy positives do to recall: a distortion of the labelled rows' own recall.
+
+Let :math:`v(s)` be the rank of a score among the labelled rows, from 0 to 1. Hidden positives are taken to be
+labelled ones tilted along that rank, :math:`q(s) \propto g(s) e^{-\theta v(s)}`: with a positive tilt they score lower.
+Where a share :math:`p` of the labelled rows is flagged, a share
+
+.. math:: h_\theta(p) = \frac{e^{\theta p} - 1}{e^\theta - 1}
+
+of the hidden positives is, whatever the shape of the scores, and of all positives
+
+.. math:: D(p) = c\,p + (1 - c)\,h_\theta(p)
+
+with :math:`c` the label frequency: labelled rows stand for themselves. In case-control the labelled rows are no part
+of the population, so :math:`c = 0`. A tilt of 0 is random labelling. The mean rank of the hidden positives among the
+labelled ones is :math:`1/\theta - 1/(e^\theta - 1)`, from which :func:`tilt_of` finds a tilt.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from pulens.counts.tally import Tally
+from pulens.evidence import Evidence
+from pulens.priors import ClassPrior, population_prior
+from pulens.scenario import Scenario
+from pulens.types import Floats
+
+FLAT = 1e-9  # a tilt so small is none
+STEEPEST = 700.0  # beyond it the exponential overflows, and hidden positives are all at one end anyway
+
+
+def distort(rates: Any, tilt: Any, label_frequency: Any = 0.0) -> Floats:
+    """Recall of all positives from that of the labelled ones; arguments broadcast.
+
+    >>> distort(0.5, [0.0, 2.0, -2.0]).round(4).tolist()
+    [0.5, 0.2689, 0.7311]
+    >>> distort(0.5, 2.0, label_frequency=0.4).round(4).tolist()
+    0.3614
+    """
+    p, theta, c = np.broadcast_arrays(*(np.asarray(value, float) for value in (rates, tilt, label_frequency)))
+    theta = np.clip(theta, -STEEPEST, STEEPEST)
+    safe = np.where(np.abs(theta) < FLAT, 1.0, theta)
+    up = np.abs(safe)
+    # for a positive tilt (e^(tp) - 1)/(e^t - 1) = e^(t(p-1)) (1 - e^(-tp))/(1 - e^(-t)); a negative one mirrors it
+    q = np.where(safe > 0, p, 1.0 - p)
+    hidden = np.exp(up * (q - 1.0)) * np.expm1(-up * q) / np.expm1(-up)
+    hidden = np.where(safe > 0, hidden, 1.0 - hidden)
+    hidden = np.where(np.abs(theta) < FLAT, p, hidden)
+    return np.asarray(c * p + (1.0 - c) * hidden)
+
+
+def tilt_of(mean_rank: float) -> float:
+    """The tilt at which hidden positives have this mean rank among the labelled ones.
+
+    >>> round(tilt_of(0.5), 6), round(tilt_of(0.343482), 4)
+    (0.0, 2.0)
+    """
+    from scipy.optimize import brentq
+
+    def gap(tilt: float) -> float:
+        if abs(tilt) < 1e-4:
+            return 0.5 - tilt / 12 - mean_rank
+        return 1 / tilt - 1 / math.expm1(tilt) - mean_rank
+
+    steepest = 500.0
+    if not 1 / steepest < mean_rank < 1 - 1 / steepest:
+        return math.copysign(steepest, 0.5 - mean_rank)
+    return float(brentq(gap, -steepest, steepest))
+
+
+def label_frequency(totals: Any, class_prior: Any, scenario: Scenario) -> Any:
+    """The share of the population's positives that are labelled; 0 where the labelled rows are no part of it.
+
+    >>> label_frequency((20, 80, 0), 0.4, Scenario.SINGLE_SET)
+    array(0.5)
+    """
+    labelled, rows = np.asarray(totals[0], float), sum(np.asarray(total, float) for total in totals)
+    prior = np.asarray(class_prior, float)
+    if scenario is not Scenario.SINGLE_SET:
+        return np.zeros(np.broadcast(labelled, prior).shape)
+    positives = np.maximum(prior * rows, labelled)
+    return np.divide(labelled, positives, out=np.zeros(np.shape(positives)), where=positives > 0)
+
+
+def list_of(tally: Tally, scenario: Scenario) -> Floats:
+    """Rows of the population at or above each threshold: all of them, or in case-control the unlabelled ones."""
+    listed = np.asarray(tally.unlabelled, float)
+    if scenario is Scenario.SINGLE_SET:
+        listed = listed + np.asarray(tally.labelled, float) + np.asarray(tally.negative, float)
+    return listed
+
+
+def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = None) -> Evidence:
+    """The evidence whose labelled rows stand for all positives, at one tilt: numbers are read off it as off any other.
+
+    Its population is the list, so its scenario is case-control; how many labelled rows it counts is how many of equal
+    weight would say as much (Kish), so that errors come out right.
+
+    >>> from pulens.evidence import gather
+    >>> rows = gather([1, 1, 0, 0, 0, 0], [6, 3, 5, 4, 2, 1], class_prior=0.5)
+    >>> distorted(rows, 2.0).tally.labelled.round(3).tolist()[0] < 1.0
+    True
+    """
+    tally, scenario = evidence.tally, evidence.recovery_scenario
+    share = evidence.class_prior.unlabelled if unlabelled_prior is None else unlabelled_prior
+    prior = population_prior(share, tally.totals, scenario, 0.0)
+    c = label_frequency(tally.totals, prior, scenario)
+    total = float(tally.totals.labelled)
+    observed = np.asarray(tally.labelled, float) / total
+    recall = distort(observed, tilt, c)
+    own, moved = np.diff(observed, prepend=0.0), np.diff(recall, prepend=0.0)
+    squares = float(np.divide(moved**2, own, out=np.zeros(own.shape), where=own > 0).sum())
+    listed = list_of(tally, scenario)
+    counts = Tally(tally.thresholds, recall * total / squares, listed, np.zeros(len(tally)), binning=tally.binning)
+    given = evidence.class_prior
+    population = ClassPrior(
+        prior,
+        prior,
+        given.method,
+        given.interval,
+        given.interval,
+        given.assumption,
+        given.notices,
+    )
+    return replace(
+        evidence,
+        tally=counts,
+        class_prior=population,
+        scenario=Scenario.CASE_CONTROL,
+        buckets=None,
+        labelling="practice",
+    )

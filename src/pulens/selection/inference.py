@@ -1,0 +1,258 @@
+"""Intervals under labels as uneven as in practice: a tilt is drawn in every redraw, as a doubtful class prior is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pulens.estimate import Interval
+from pulens.evidence import Evidence
+from pulens.intervals.doubts import Doubt, Doubts
+from pulens.intervals.kernels.jackknife import redraw_buckets
+from pulens.intervals.kernels.quantiles import percentiles
+from pulens.intervals.kernels.redraws import Redrawn, redraw_tally
+from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.measured import Measured
+from pulens.intervals.prior_doubt import holding
+from pulens.intervals.redrawn import values_at_threshold
+from pulens.recovery.contingency import Contingency, possible_hits
+from pulens.scenario import Scenario
+from pulens.selection.distortion import distort, distorted, label_frequency
+from pulens.selection.practice import Practice, shipped
+from pulens.selection.tilts import TiltDistribution
+from pulens.types import Floats
+
+PRIORS_IN_RANGE = 5
+NODES = 9  # shares of a drawn class prior at which tilts are found, and in between linear
+TILTS_TRIED = 9  # of a metric that has no form for many redraws at once
+QUANTILES = 41
+METHOD = "tilt of the labelling drawn as in practice"
+
+
+@dataclass(frozen=True)
+class SelectionInference:
+    """Finds intervals of one evidence's metrics; takes the place of ``intervals.doubts.Doubts``."""
+
+    evidence: Evidence
+    resampling: Resampling
+    practice: Practice
+
+    @classmethod
+    def of_practice(cls, evidence: Evidence, resampling: Resampling) -> SelectionInference:
+        return cls(evidence, resampling, shipped())
+
+    @cached_property
+    def tilts(self) -> TiltDistribution:
+        return TiltDistribution(self.evidence, self.practice)
+
+    @cached_property
+    def values(self) -> Evidence:
+        """What numbers are read off: the rows at the tilt in the middle."""
+        return distorted(self.evidence, self.tilts.median())
+
+    @cached_property
+    def _random(self) -> Doubts:
+        """The machinery of random labels: its redraws are ours, before they are tilted."""
+        return Doubts(self.evidence, self.resampling)
+
+    def of_threshold(self) -> None:
+        return None
+
+    def of(
+        self,
+        metric: Measured,
+        known: float,
+        threshold: float | None,
+        value_at: Callable[[float], float],
+        *,
+        cut: float = 0.0,
+        **parameters: Any,
+    ) -> Doubt | None:
+        """The interval of a metric whose value is ``known``, and what the sample alone would give at its tilt."""
+        if metric.ignores_class_prior or getattr(metric, "counted", False):
+            return self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
+        ends = []
+        for share in self._shares:
+            values = self._values(metric, threshold, share, parameters)
+            values = values[~np.isnan(values)]
+            if values.size:
+                tail = self.resampling.tail
+                ends.append(percentiles(values, tail, tail))
+        if not ends:
+            return None
+        low, high = holding(known, min(low for low, _ in ends), max(high for _, high in ends))
+        low, high = (min(max(end, metric.lowest), metric.highest) for end in (low, high))
+        confidence = self.resampling.confidence
+        found = Interval(low, high, confidence, METHOD, self.practice.guarantee)
+        return Doubt(found, found)
+
+    @cached_property
+    def _shares(self) -> tuple[float | None, ...]:
+        """Shares of positives among the unlabelled rows whose intervals are joined; ``None`` where it is drawn."""
+        doubt = self._random.draws.doubt
+        if doubt.treatment == "drawn":
+            return (None,)
+        return tuple(doubt.over(PRIORS_IN_RANGE)) if doubt.treatment == "range" else (doubt.over(1)[0],)
+
+    def _values(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats:
+        """The metric in redraws of the rows, the tilt and, without a share, the class prior."""
+        if metric.reads == "threshold":
+            return values_at_threshold(
+                metric.compute,
+                self._table(float(threshold or 0.0), share),
+                metric.lowest,
+                metric.highest,
+                **parameters,
+            )
+        whole = self._whole(metric, parameters)
+        if whole is not None:
+            return self._ranked[share][whole]
+        return self._one_by_one(metric, threshold, share, parameters)
+
+    def _whole(self, metric: Measured, parameters: Any) -> str | None:
+        """Which number of all redraws at once the metric is, if it is one."""
+        from pulens.metrics import METRICS  # the catalogue stands on intervals, and so do we
+
+        named = {name for name in ("roc_auc", "average_precision") if METRICS[name] is metric}
+        return named.pop() if named and not parameters else None
+
+    def _tilts(self, share: float | None, priors: Floats) -> Floats:
+        """A tilt for each redraw, whose shares of positives among the unlabelled rows are given."""
+        levels = _levels(priors.size, self.resampling.seed)
+        if share is not None:
+            return self.tilts.quantiles(share, levels)
+        nodes = np.unique(np.quantile(priors, np.linspace(0, 1, NODES)))
+        table = np.stack([self.tilts.quantiles(float(node), np.sort(levels)) for node in nodes])
+        place = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
+        after = np.minimum(place + 1, nodes.size - 1)
+        wide = nodes[after] - nodes[place]
+        part = np.divide(priors - nodes[place], wide, out=np.zeros(priors.size), where=wide > 0)
+        rank = np.argsort(np.argsort(levels))
+        return np.asarray((1 - part) * table[place, rank] + part * table[after, rank])
+
+    def _recovered(self, rates: Any, totals: Any, priors: Floats, tilts: Floats) -> Contingency:
+        """Tables of redraws: recall is the labelled rows' own, distorted; the rest follows from the list."""
+        labelled, unlabelled, negative = rates
+        scenario = self.evidence.recovery_scenario
+        rows: Any = sum(np.asarray(total, float) for total in totals)
+        single = scenario is Scenario.SINGLE_SET
+        wide = np.ndim(labelled) == 2
+
+        def column(values: Any) -> Any:
+            return np.asarray(values, float)[:, None] if wide and np.ndim(values) == 1 else values
+
+        population = (totals[0] + priors * totals[1]) / rows if single else priors
+        population = np.clip(population, 1e-12, 1 - 1e-12)
+        frequency = label_frequency(totals, population, scenario)
+        recall = distort(labelled, column(tilts), column(frequency))
+        listed = unlabelled
+        if single:
+            kinds = zip(totals, (labelled, unlabelled, negative), strict=True)
+            listed = sum(column(total) * rate for total, rate in kinds) / column(rows)
+        positive, negative = column(population), 1 - column(population)
+        hits = possible_hits(positive * recall, listed, positive, negative)
+        many = np.broadcast_to(rows if single else np.asarray(totals[1], float), np.shape(population))
+        return Contingency(
+            np.zeros(np.shape(hits)),
+            hits / positive,
+            (listed - hits) / negative,
+            column(population * many),
+            column((1 - population) * many),
+        )
+
+    def _table(self, threshold: float, share: float | None) -> Contingency:
+        key = threshold, share
+        if key not in self._tables:
+            if self.evidence.buckets is None:
+                normal, rates, totals = self._random.rates.at(threshold)
+            else:
+                held = self._random.buckets.above(np.array([threshold, -np.inf]))
+                chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, lambda drawn: drawn)
+                normal = np.concatenate([chunk.normal for chunk in chunks])
+                rates = tuple(np.concatenate([_first(chunk, kind) for chunk in chunks]) for kind in range(3))
+                totals = tuple(np.concatenate([chunk.totals[kind] for chunk in chunks]) for kind in range(3))
+            priors = np.broadcast_to(self._random.draws.priors(share, normal, totals), normal.shape)
+            self._tables[key] = self._recovered(rates, totals, priors, self._tilts(share, priors))
+        return self._tables[key]
+
+    @cached_property
+    def _tables(self) -> dict[Any, Contingency]:
+        return {}
+
+    @cached_property
+    def _ranked(self) -> dict[float | None, dict[str, Floats]]:
+        """ROC AUC and average precision in redraws of the whole ranking, at each share: one pass over them."""
+        random, tally = self._random, self._random.compressed
+
+        def work(redrawn: Redrawn) -> list[tuple[Floats, Floats]]:
+            found = []
+            for share in self._shares:
+                priors = random.draws.priors(share, redrawn.normal, redrawn.totals)
+                priors = np.broadcast_to(priors, (len(redrawn),))
+                found.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, self._tilts(share, priors))))
+            return found
+
+        if self.evidence.buckets is None:
+            chunks = redraw_tally(tally, self.resampling, work, random_totals=random.draws.random_totals)
+        else:
+            held = random.buckets.above(tally.thresholds)
+            chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, work)
+        names = ("roc_auc", "average_precision")
+        return {
+            share: {name: np.concatenate([chunk[at][i] for chunk in chunks]) for i, name in enumerate(names)}
+            for at, share in enumerate(self._shares)
+        }
+
+    def _one_by_one(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats:
+        """A metric at a few tilts, each with what the sample leaves open there: as many normal numbers as redraws."""
+        own = self.evidence.class_prior.unlabelled if share is None else share
+        levels = (np.arange(TILTS_TRIED) + 0.5) / TILTS_TRIED
+        found = []
+        for tilt in self.tilts.quantiles(own, levels):
+            rows = distorted(self.evidence, float(tilt), own)
+
+            def value(prior: float, rows: Evidence = rows) -> float:
+                extra = () if metric.reads == "ranking" else (threshold,)
+                return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **parameters))
+
+            at = value(rows.class_prior.value)
+            doubt = None if math.isnan(at) else Doubts(rows, self.resampling).of(metric, at, threshold, value)
+            if doubt is not None:
+                found.append(_spread(at, doubt.sample))
+        return np.concatenate(found) if found else np.array([])
+
+
+def _areas(tables: Contingency) -> tuple[Floats, Floats]:
+    """ROC AUC and average precision of tables along a ranking, a row each."""
+    recall, alarms = tables.true_positive_rate, tables.false_positive_rate
+    steps = np.diff(recall, axis=1, prepend=0.0)
+    area = 1 - (steps * (alarms - np.diff(alarms, axis=1, prepend=0.0) / 2)).sum(axis=1)
+    hits = tables.positive * recall
+    called = hits + tables.negative * alarms
+    precision = np.divide(hits, called, out=np.ones(hits.shape), where=called > 0)
+    return np.asarray(area), np.asarray((np.maximum(steps, 0.0) * precision).sum(axis=1))
+
+
+def _first(chunk: Redrawn, kind: int) -> Floats:
+    """Rates of one kind of row at the first threshold."""
+    found: Floats = (chunk.labelled, chunk.unlabelled, chunk.negative)[kind]
+    return found[:, 0]
+
+
+def _spread(value: float, interval: Interval) -> Floats:
+    """Even quantiles of two halves of normal distributions that have this interval."""
+    from scipy.special import ndtri
+
+    normal = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES) / ndtri((1 + (interval.confidence or 0.95)) / 2)
+    return np.asarray(value + np.where(normal < 0, value - interval.low, interval.high - value) * normal)
+
+
+def _levels(many: int, seed: int) -> Floats:
+    """Even levels from 0 to 1 in an order of chance that nothing else shares."""
+    rng = np.random.Generator(np.random.PCG64([seed, 101]))
+    return (rng.permutation(many) + 0.5) / many

@@ -1,0 +1,121 @@
+"""One verdict over all tests of calibration: no number, mark or sentence says otherwise."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from pulens.calibration import (
+    CalibrationVerdict,
+    calibration_in_the_large,
+    calibration_slope,
+    calibration_verdict,
+    reliability,
+)
+from pulens.calibration.verdict import CalibrationTest, p_of_interval
+from pulens.cells import gather_within
+from pulens.cli import main
+from pulens.estimate import Interval
+from pulens.testing import logistic_world
+
+CALIBRATED = logistic_world(0.0, 2.0)  # N(1, 1) and N(-1, 1): the log-odds are twice the feature
+
+
+def judged(world, seed, labelled=200, unlabelled=2000, **options):
+    few, many, _ = world.draw(labelled, unlabelled, np.random.default_rng(seed))
+    labels, scores = np.repeat([1, 0], [labelled, unlabelled]), np.concatenate([few, many])
+    evidence = gather_within(labels, scores, scenario="case-control", **({"class_prior": 0.5} | options))
+    others = calibration_in_the_large(evidence), *calibration_slope(evidence)
+    diagram = reliability(evidence, redraws=200)
+    return calibration_verdict(diagram, others), diagram, others, (labels, scores)
+
+
+def shifted(seed):
+    return judged(logistic_world(0.16, 2.0), seed)
+
+
+@pytest.mark.parametrize("world", [CALIBRATED, logistic_world(0.16, 2.0), logistic_world(-0.5, 1.5)])
+@pytest.mark.parametrize("options", [{}, {"class_prior": (0.45, 0.55)}])
+def test_the_verdict_agrees_with_every_interval_and_mark(world, options):
+    for seed in range(12):
+        verdict, diagram, (large, intercept, slope), _ = judged(world, seed, **options)
+        excluded = [0 not in large.interval, 0 not in intercept.interval, 1 not in slope.interval]
+        excluded += [not diagram.error.is_noise, any(diagram.verdicts)]
+        assert any(excluded) == (verdict.status in ("inconclusive", "miscalibrated"))
+        assert diagram.error.is_noise == (diagram.error.p_value >= 0.05)
+        marked = {test.name: test.value for test in verdict.tests}["bins"]
+        assert marked == sum(map(bool, diagram.verdicts))
+        assert len(verdict.tests) == 5
+
+
+def test_a_calibrated_model_is_seldom_called_miscalibrated_and_its_bins_are_seldom_marked():
+    """Over 150 samples at 5%: more than 15 false alarms have a chance of 1 in 400."""
+    found = [judged(CALIBRATED, seed) for seed in range(150)]
+    assert sum(verdict.status == "miscalibrated" for verdict, *_ in found) <= 15
+    assert sum(any(diagram.verdicts) for _, diagram, *_ in found) <= 15
+    alone = sum(any(one.verdict for one in diagram.bins) for _, diagram, *_ in found)
+    assert alone > 40  # bins that are tested one by one, as they once were
+
+
+def test_text_json_and_page_give_one_verdict_where_the_error_alone_shows_nothing(tmp_path, monkeypatch, capsys):
+    """Calibration in the large excluded 0 while a note said that there was no evidence of miscalibration."""
+    monkeypatch.chdir(tmp_path)
+    seed = next(
+        seed
+        for seed in range(100)
+        if (found := shifted(seed))[1].error.is_noise and 0 not in found[2][0].interval and not any(found[1].verdicts)
+    )
+    verdict, _, _, (labels, scores) = shifted(seed)
+    lines = "\n".join(f"{label},{score!r}" for label, score in zip(labels, scores.tolist(), strict=True))
+    (tmp_path / "scores.csv").write_text(f"label,score\n{lines}\n")
+    given = ["calibrate", "scores.csv", "--class-prior", "0.5", "--scenario", "case-control"]
+    main([*given, "--json", "answer.json", "--html", "page.html"])
+    said = " ".join(capsys.readouterr().out.split())
+    answer = json.loads((tmp_path / "answer.json").read_text())
+    assert answer["verdict"]["status"] in ("inconclusive", "miscalibrated")
+    assert verdict.status in ("inconclusive", "miscalibrated")
+    words = answer["verdict"]["words"]
+    assert "calibration in the large" in words
+    page = (tmp_path / "page.html").read_text()
+    assert words in said
+    assert words in page
+    for text in (said, page, json.dumps(answer)):
+        assert "o evidence of miscalibration" not in text
+        assert "promises all hold" not in text
+    assert said.count("miscalibration") <= words.count("miscalibration") + 1  # the note about the error alone
+
+
+def test_the_words_name_tests_and_correct_for_their_number():
+    large = CalibrationTest("calibration_in_the_large", -0.0346, 0.0, 0.016, 0.064)
+    slope = CalibrationTest("calibration_slope", 0.98, 1.0, 0.5, 1.0)
+    assert str(CalibrationVerdict((large, slope), 0.95)) == (
+        "Inconclusive: taken alone, calibration in the large -0.0346 (p = 0.016) would show miscalibration, but among "
+        "2 tests a calibrated model shows as much with chance up to 6.4%."
+    )
+    clear = CalibrationTest("bins", 3.0, 0.0, 1e-6, 2e-6)
+    assert str(CalibrationVerdict((clear, slope), 0.95)) == (
+        "The probabilities are miscalibrated: 3 bins (p below 0.001); p-values corrected for 2 tests."
+    )
+    assert str(CalibrationVerdict((slope,), 0.95)) == (
+        "No evidence of miscalibration in 1 test (smallest p, corrected for the number of tests: 1.000)."
+    )
+    assert CalibrationVerdict((), 0.95).status == "untested"
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted", "p"), [(0.2, 0.2, 1.0), (0.2, 0.0, 0.05), (0.2, 0.6, 0.05), (0.2, 0.4, 0.327)]
+)
+def test_a_p_value_is_five_percent_where_the_interval_ends(value, wanted, p):
+    assert p_of_interval(value, Interval(0.0, 0.6, 0.95, ""), wanted) == pytest.approx(p, abs=5e-4)
+
+
+def test_too_few_clusters_leave_nothing_to_test():
+    rng = np.random.default_rng(0)
+    scores = rng.random(400)
+    labels = ((rng.random(400) < scores) & (rng.random(400) < 0.5)).astype(int)
+    evidence = gather_within(labels, scores, class_prior=0.5, cluster=np.arange(400) % 3)
+    found = calibration_verdict(reliability(evidence), (calibration_in_the_large(evidence),))
+    assert found.status == "untested"
+    assert "not tested" in str(found)

@@ -1,0 +1,39 @@
+"""Floors that no threshold keeps, and floors kept where only labelled rows are flagged."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+import pulens
+
+LABELS = np.repeat([1, 0], [15, 100])
+APART = np.concatenate([np.linspace(5, 6, 15), np.linspace(0, 4, 100)])
+
+
+@pytest.mark.parametrize("asked", [{"precision_at_least": 0.5}, {"recall_at_least": 0.5}])
+def test_precision_is_undefined_with_its_reason_where_nothing_of_the_population_is_flagged(asked):
+    found = pulens.decide(LABELS, APART, scenario="case-control", class_prior=0.3, **asked)
+    assert math.isnan(found.precision.value)
+    assert found.precision.undefined_because
+    assert "precision undefined: nothing is predicted positive" in " ".join(str(found).split())
+    assert found.to_html()
+
+
+def test_the_best_lower_end_that_is_told_is_below_the_floor_that_no_threshold_keeps():
+    rng = np.random.default_rng(15)
+    told = 0
+    for _ in range(40):
+        labels = (rng.random(300) < 0.4).astype(int)
+        scores = rng.normal(size=300) + labels
+        top = np.argsort(-scores)[:60]
+        labels[top] = (np.arange(60) % 5 == 0).astype(int)  # precision rises again further down
+        found = pulens.decide(labels, scores, class_prior=0.5, precision_at_least=0.6)
+        said = re.search(r"best lower end seen is ([0-9.]+)\.", " ".join(str(found).split()))
+        if said is not None:
+            told += 1
+            assert float(said[1]) < 0.6
+    assert told > 5

@@ -1,0 +1,196 @@
+"""Values for options: those that somebody would mean, and those that nobody should."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import fractions
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from python_calls.libraries import library
+
+HUGE = 10**400
+ODD: tuple[Callable[[], Any], ...] = (
+    lambda: None,
+    lambda: True,
+    lambda: False,
+    lambda: math.nan,
+    lambda: math.inf,
+    lambda: -math.inf,
+    lambda: 0,
+    lambda: -0.0,
+    lambda: 1,
+    lambda: -1,
+    lambda: 2,
+    lambda: 0.3,
+    lambda: 1e308,
+    lambda: 5e-324,
+    lambda: 1e19,
+    lambda: HUGE,
+    lambda: -HUGE,
+    lambda: 2**63,
+    lambda: "",
+    lambda: "0.3",
+    lambda: "nan",
+    lambda: "1%",
+    lambda: "x" * 100_000,
+    lambda: "a\nb\x00c\x1b[31m",
+    lambda: "\ud800",
+    lambda: b"0.3",
+    lambda: b"\xff\xfe",
+    lambda: np.float32(0.3),
+    lambda: np.float16(0.3),
+    lambda: np.int64(3),
+    lambda: np.bool_(True),
+    lambda: np.array(0.3),
+    lambda: np.array([0.3]),
+    lambda: np.array([0.2, 0.4]),
+    lambda: np.array([]),
+    lambda: np.array([None, 1], dtype=object),
+    lambda: np.ma.masked,
+    lambda: np.datetime64("NaT"),
+    lambda: decimal.Decimal("0.3"),
+    lambda: decimal.Decimal("NaN"),
+    lambda: fractions.Fraction(1, 3),
+    lambda: 0.3 + 0j,
+    lambda: (0.2, 0.4),
+    lambda: (0.4, 0.2),
+    lambda: (math.nan, 0.4),
+    lambda: (0.3,),
+    lambda: (0.1, 0.2, 0.3),
+    list,
+    lambda: [0.3],
+    lambda: ["recall"],
+    lambda: [HUGE],
+    dict,
+    lambda: {"a": 0.3},
+    lambda: {"value": 0.3, "low": 0.2, "high": 0.4},
+    lambda: {1, 2},
+    lambda: range(3),
+    lambda: slice(1, 2),
+    lambda: ...,
+    lambda: object(),
+    lambda: int,
+    lambda: len,
+    lambda: lambda *_: 0.3,
+    lambda: iter([0.3]),
+    lambda: datetime.date(2026, 1, 1),
+    lambda: datetime.timedelta(days=1),
+    lambda: memoryview(b"abc"),
+    lambda: [[[]]],
+    lambda: library("pandas").NA,
+    lambda: library("pandas").NaT,
+    lambda: library("pandas").Timestamp("2026-01-01"),
+    lambda: library("torch").tensor(0.3),
+    lambda: library("torch").tensor([0.2, 0.4], requires_grad=True),
+    lambda: library("pyarrow").scalar(0.3),
+    lambda: library("pyarrow").scalar(None),
+)
+
+USUAL: dict[str, tuple[Any, ...]] = {
+    "class_prior": (0.1, 0.3, 0.5, (0.2, 0.4), "auto", "dedpul"),
+    "unlabelled_prior": (0.0, 0.1, 0.3, (0.05, 0.3)),
+    "label_noise": (0.0, 0.05, 0.2),
+    "scenario": ("single-set", "case-control"),
+    "threshold": (0.0, 0.5, 1.0),
+    "confidence": (0.5, 0.8, 0.95, 0.99, None),
+    "redraws": (100, 200),
+    "seed": (0, 1, 7),
+    "audit": ((3, 20), "12/40", (0, 10)),
+    "worlds": (1.0, 2.0, 3.0),
+    "combine": (True, False),
+    "split": ("estimated", "any", "equal"),
+    "metrics": (("roc_auc",), ("recall", "precision"), ("net_benefit",), "recall"),
+    "metric": ("recall", "precision", "roc_auc", "f1", "net_benefit"),
+    "k": (1, 5, 0.1, "10%"),
+    "top": (1, 5, "10%", (3, 5)),
+    "cost_ratio": (0.1, 0.5),
+    "cost_miss": (1, 5, 100.0),
+    "cost_alarm": (0.0, 1, 3.0),
+    "cost_flag": (0.1, 1),
+    "benefit_hit": (2, 10),
+    "capacity": (3, 10, 0.2, "10%"),
+    "volume": (100, 1000),
+    "capacity_certainty": (0.5, 0.9),
+    "recall_at_least": (0.2, 0.5, 0.9),
+    "precision_at_least": (0.2, 0.5),
+    "choose": ("cost", "regret"),
+    "band": ("dkw-two-sample", "dkw", "rank"),
+    "approach": ("positives", "unlabelled"),
+    "method": ("auto", "dedpul", "tilt", "best_bin", "elkan_noto_e1", "patra_sen", "isotonic", "beta", "platt"),
+    "positive": (1, "1", True),
+    "negative": (-1, "-1"),
+    "unlabelled": (0, "0"),
+    "score": ("score", "other"),
+    "label": ("label",),
+    "weight": ("weight",),
+    "binning": ("mass", "width"),
+    "bins": (1, 3, 10, "auto"),
+    "norm": (1, 2, "max"),
+    "scores_are": ("probability", "logit"),
+    "folds": (2, 5),
+    "budget": (1, 5, 20),
+    "width": (0.1, 0.3),
+    "goal": ("all", "precision", "recall"),
+    "control": ("family", "each"),
+    "by": ("day", "month", "week"),
+    "time": ("day",),
+    "reference_until": ("2026-01-15", "2026-02"),
+    "group_by": ("group",),
+    "alpha": (0.05, 0.2),
+    "kernel": ("tilt",),
+    "tolerance": (0.0, 0.001, 0.1),
+    "where": ("1=1",),
+    "factor": (1.0, 2.0, 10.0),
+    "factors": ((1.0, 2.0),),
+    "favours": ("high", "low"),
+    "statement": ("recall > 0.1", "precision >= 0.5", "roc_auc > 0.6"),
+    "ratios": ((0.2,), (0.1, 0.5)),
+    "backend": ("pandas", "polars", "pyarrow", None),
+    "title": ("A title", None),
+    "column": ("score", 'odd "name"'),
+    "area": ("envelope", "trapezoid"),
+    "name": ("recall", "precision"),
+    "first": ("score",),
+    "second": ("other",),
+    "window": ("2026-02",),
+    "because": ("checked",),
+    "per": (None,),
+    "bits": (4, 10),
+    "size": (1, 100),
+    "thresholds": ((1.0, 0.0),),
+    "interpolation": ("trapezoid", "step"),
+    "max_false_positive_rate": (0.1, 1.0),
+    "columns": ((),),
+    "interval": ("balanced",),
+    "mechanism": ("completely_at_random",),
+    "label_frequency": (0.2, 0.7),
+    "labelled": (5, 20),
+    "rows": (100,),
+    "share": (0.1, 0.4),
+    "error": (0.05, 0.1),
+    "lipschitz": (1.0, 3.0),
+    "vc_dimension": (3.0,),
+    "estimated": (0.2, 0.5),
+}
+
+
+def odd(chance: random.Random) -> Any:
+    """A value that few options take."""
+    while True:
+        try:
+            return chance.choice(ODD)()
+        except ImportError:
+            continue
+
+
+def for_option(chance: random.Random, name: str, share_of_odd: float = 0.4) -> Any:
+    """A value for an option of this name; an odd one so often, or where no usual one is known."""
+    if name in USUAL and chance.random() >= share_of_odd:
+        return chance.choice(USUAL[name])
+    return odd(chance)

@@ -1,0 +1,154 @@
+"""evaluate(labelling="practice"): what it promises, in made worlds and on real labels with a truth."""
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.benchmark.wild import coverage, learned, leave_families_out, read_problems
+from pulens.cli import main
+from pulens.errors import AssumptionError
+from pulens.selection import Practice, check_labelling
+
+METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
+
+
+def tilted_rows(seed, tilt, many=3000, prior=0.3, frequency=0.4):
+    """Positives that are labelled the rarer the lower they score, and their truth."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(many) < prior
+    scores = rng.normal(size=many) + 1.5 * truth
+    ranks = scores[truth].argsort().argsort() / truth.sum()
+    chance = np.exp(tilt * ranks)
+    labelled = np.zeros(many, int)
+    chosen = rng.choice(np.flatnonzero(truth), int(frequency * truth.sum()), replace=False, p=chance / chance.sum())
+    labelled[chosen] = 1
+    return labelled, scores, truth
+
+
+def test_random_is_the_default_and_equals_it_to_the_digit():
+    labelled, scores, _ = tilted_rows(0, 0.0, many=500)
+    plain = pulens.evaluate(labelled, scores, class_prior=0.3)
+    said = pulens.evaluate(labelled, scores, class_prior=0.3, labelling="random")
+    assert plain.to_dict() == said.to_dict()
+
+
+@pytest.mark.parametrize("tilt", [0.0, 2.0])
+def test_intervals_hold_where_labels_are_random_and_where_they_favour_easy_positives(tilt):
+    held = dict.fromkeys(METRICS, 0)
+    for seed in range(20):
+        labelled, scores, truth = tilted_rows(seed, tilt)
+        known = pulens.evaluate(np.where(truth, 1, -1), scores, negative=-1, threshold=1.0, confidence=None)
+        answer = pulens.evaluate(
+            labelled, scores, class_prior=float(truth.mean()), threshold=1.0, labelling="practice", redraws=300
+        )
+        for name in METRICS:
+            held[name] += known[name].value in answer[name].interval
+    assert min(held.values()) >= 16, held
+
+
+def test_values_of_one_answer_fit_together():
+    labelled, scores, _ = tilted_rows(1, 2.0)
+    answer = pulens.evaluate(labelled, scores, class_prior=0.3, threshold=1.0, labelling="practice")
+    precision, recall, f1 = (answer[name].value for name in ("precision", "recall", "f1"))
+    assert f1 == pytest.approx(2 * precision * recall / (precision + recall))
+    assert answer.at(1.0)["recall"].value == pytest.approx(recall)
+    for name in METRICS:
+        interval = answer[name].interval
+        assert interval.low <= answer[name].value <= interval.high
+        assert interval.guarantee == "calibrated on 15 real domains"
+        assert answer[name].basis == "labelling in practice"
+
+
+def test_json_text_and_frame_say_what_labelling_was_taken():
+    labelled, scores, _ = tilted_rows(1, 2.0, many=800)
+    answer = pulens.evaluate(labelled, scores, class_prior=0.3, labelling="practice")
+    assert "as uneven as in practice; intervals are calibrated on 15 real domains" in " ".join(str(answer).split())
+    told = answer.to_dict()["estimates"]["f1"]
+    assert told["guarantee"] == "calibrated on 15 real domains"
+    assert told["basis"] == "labelling in practice"
+    assert "random" not in answer.to_dict()["assumptions"][0]["statement"]
+    assert len(answer.to_frame()) == len(answer.estimates)
+
+
+def test_an_estimated_class_prior_is_a_range_that_uneven_labels_allow():
+    labelled, scores, truth = tilted_rows(2, 3.0)
+    answer = pulens.evaluate(labelled, scores, labelling="practice", threshold=1.0)
+    prior = answer.class_prior
+    assert prior.interval.confidence is None
+    assert prior.interval.low == pytest.approx(labelled.mean())
+    assert truth.mean() in prior.interval
+
+
+def test_recall_is_said_to_rest_on_the_class_prior_that_its_label_frequency_follows_from():
+    labelled, scores, _ = tilted_rows(2, 3.0, many=800)
+    answer = pulens.evaluate(labelled, scores, labelling="practice", threshold=1.0)
+    assert answer["recall"].rests_on[0] == "labelling in practice"
+    assert answer["recall"].rests_on_an_estimated_prior
+
+
+def test_the_page_is_refused_on_the_command_line_and_nothing_is_written(tmp_path, capsys):
+    labelled, scores, _ = tilted_rows(2, 1.0, many=300)
+    lines = "".join(f"{score},{label}\n" for score, label in zip(scores, labelled, strict=True))
+    (tmp_path / "rows.csv").write_text("score,label\n" + lines)
+    typed = ["evaluate", str(tmp_path / "rows.csv"), "--class-prior", "0.3", "--labelling", "practice"]
+    with pytest.raises(SystemExit) as end:
+        main([*typed, "--html", str(tmp_path / "page.html")])
+    assert end.value.code == 2
+    assert not (tmp_path / "page.html").exists()
+    capsys.readouterr()
+    main(typed)
+    answered = capsys.readouterr().out
+    assert "as uneven as in practice" in answered
+    assert "--sensitivity" not in answered
+
+
+def test_clusters_widen_intervals():
+    labelled, scores, _ = tilted_rows(3, 1.0, many=600)
+    options = {"class_prior": 0.3, "threshold": 1.0, "labelling": "practice"}
+    alone = pulens.evaluate(labelled, scores, **options)
+    together = pulens.evaluate(
+        np.repeat(labelled, 5), np.repeat(scores, 5), cluster=np.repeat(np.arange(600), 5), **options
+    )
+    rows = pulens.evaluate(np.repeat(labelled, 5), np.repeat(scores, 5), **options)
+    assert together["recall"].interval.width > rows["recall"].interval.width
+    assert together["recall"].interval.width == pytest.approx(alone["recall"].interval.width, rel=0.25)
+
+
+@pytest.mark.parametrize("call", ["decide", "decision_curve", "bounds", "to_html", "sensitivity", "top", "ladder"])
+def test_what_takes_labels_for_random_is_refused_in_words(call):
+    labelled, scores, _ = tilted_rows(1, 2.0, many=300)
+    answer = pulens.evaluate(labelled, scores, class_prior=0.3, labelling="practice")
+    options = {
+        "decide": {"cost_miss": 5, "cost_alarm": 1},
+        "sensitivity": {"metric": "recall", "factor": 2},
+        "top": {"k": 20},
+    }
+    with pytest.raises(AssumptionError, match="take labels for random"):
+        getattr(answer, call)(**options.get(call, {}))
+
+
+@pytest.mark.parametrize("options", [{"label_noise": 0.1}, {"labelled_within": np.zeros(300)}], ids=["noise", "within"])
+def test_combinations_that_were_not_measured_are_refused(options):
+    labelled, scores, _ = tilted_rows(1, 2.0, many=300)
+    with pytest.raises(AssumptionError, match="cannot be combined"):
+        pulens.evaluate(labelled, scores, class_prior=0.3, labelling="practice", **options)
+
+
+@pytest.mark.parametrize("labelling", ["easy", 3, None, True, ["practice"], np.array(["random", "x"])])
+def test_other_words_are_refused(labelling):
+    with pytest.raises(AssumptionError, match="labelling must be 'random' or 'practice'"):
+        check_labelling(labelling)
+
+
+def test_on_real_labels_intervals_hold_in_families_left_out(shared, tmp_path):
+    """Four families that are quick to score, each judged by what the other three show."""
+    if not (shared / "data" / "wild").is_dir():
+        pytest.skip("no real labels with a truth beside this checkout")
+    for name in ("hubbard_brook", "swiss_tits", "mesocarnivores", "swiss_birds_2014"):
+        (tmp_path / f"{name}.npz").symlink_to(shared / "data" / "wild" / f"{name}.npz")
+    problems = list(read_problems(tmp_path, ["logistic"]))
+    assert isinstance(learned(problems), Practice)
+    found = coverage(leave_families_out(problems, redraws=200))
+    assert found["f1"]["holds"] >= 0.8
+    assert found["roc_auc"]["holds"] >= 0.8
+    assert found["f1"]["error"] < found["f1"]["uncorrected"]

@@ -1,0 +1,202 @@
+"""A surge that was missed: amber before red, what would settle it, which scores moved, and whether labels changed."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+import pulens
+from pulens.cli import main
+from pulens.counts.tally import Tally
+from pulens.inputs.tally_files import TallyFile, write_tally_file
+from pulens.watching.judging import FAR, NEAR
+from pulens.watching.labelling import columns_of
+
+SCORES = np.round(np.linspace(-4, 5.24, 400), 3)
+POSITIVE, NEGATIVE = (norm.pdf(SCORES, mean) / norm.pdf(SCORES, mean).sum() for mean in (1.2415, 0.0))  # ROC AUC .81
+UNTIL = 60  # days of the reference; the surge begins after 100
+
+
+def claims(seed: int, total: int = 120) -> tuple[dict[str, Tally], dict[str, Tally]]:
+    """Days of some 187 claims: fraud at 9.3% for 100 days, at 16.2% afterwards; a third of it confirmed."""
+    rng = np.random.default_rng([seed, 7])
+
+    def day(share: float) -> Tally:
+        rows = rng.poisson(187)
+        positives = rng.binomial(rows, share)
+        own = rng.multinomial(positives, POSITIVE)
+        named = rng.binomial(own, 0.345)
+        others = rng.multinomial(rows - positives, NEGATIVE) + own - named
+        seen = named + others > 0
+        return Tally.from_increments(SCORES[seen], named[seen], others[seen])
+
+    found = {str(date(2026, 5, 1) + timedelta(place)): day(0.093 if place < 100 else 0.162) for place in range(120)}
+    names = list(found)
+    return {name: found[name] for name in names[:UNTIL]}, {name: found[name] for name in names[UNTIL:total]}
+
+
+def judged(seed: int, total: int = 120, **given: object) -> pulens.Pulse:
+    return pulens.watch(*claims(seed, total), class_prior=0.093, threshold=1.4, **given)
+
+
+@pytest.fixture(scope="module")
+def amber() -> pulens.Pulse:
+    return judged(0, 112)
+
+
+@pytest.mark.parametrize("seed", [0, 3, 10])
+def test_a_surge_that_was_missed_is_found_and_amber_before_it_is_red(seed):
+    found = judged(seed)
+    assert found.status == "alarm"
+    (alarm,) = found.alarms
+    assert alarm.line == "share"
+    assert alarm.certain > "2026-08-09"
+    assert "2026-08-0" in alarm.since
+    run = found.life.judgement.runs["share"]
+    assert run.near[run.certain - 1], "amber in the window before"
+
+
+@pytest.mark.parametrize("seed", [4, 11, 38])
+def test_a_surge_that_is_not_certain_is_never_called_quiet(seed):
+    assert judged(seed).status == "changing"
+
+
+def test_amber_says_since_when_by_how_much_how_near_and_what_would_settle_it(amber):
+    (change,) = amber.changes
+    assert (amber.status, amber.alarms) == ("changing", ())
+    assert "2026-08-05" <= change.since <= "2026-08-13"
+    assert change.since_low <= change.since <= change.since_high
+    assert 0.02 < change.interval.low < change.level < change.interval.high < 0.13
+    assert change.bar - 1.4 < change.evidence < change.bar
+    assert "has probably risen since about 2026-08-" in amber.verdict
+    assert "the alarm needs 10" in amber.verdict
+    assert f"About {change.settled_after} more window" in amber.verdict
+    told = json.loads(json.dumps(amber.to_dict()))
+    assert told["status"] == "changing"
+    assert told["changes"][0]["settled_after"] == change.settled_after
+
+
+def test_the_windows_that_would_settle_it_do(amber):
+    (change,) = amber.changes
+    judgement = amber.life.judgement
+    run = judgement.runs["share"]
+    since = judgement.shifts[run.began[0] :]
+    rows = judgement.rows[run.began[0] :]
+    mean = np.average([shift.value for shift in since], weights=rows)
+    ahead = judgement.monitor.evidence("share", 200, float(judgement.rows[0]))
+    per_row = judgement.monitor.reference.null_variance
+    for shift, size in zip(judgement.shifts, judgement.rows, strict=True):
+        ahead.add(np.array([shift.value]), per_row / size)
+    totals = []
+    for _ in range(change.settled_after):
+        ahead.add(np.array([mean]), float(np.average(per_row / rows, weights=rows)))
+        totals.append(ahead.starts().log_total)
+    assert [total >= run.log_bar for total in totals] == [False] * (change.settled_after - 1) + [True]
+
+
+def test_one_window_alone_alarms_only_if_it_is_far_beyond_the_bar():
+    reference, windows = claims(0, 75)
+    quiet = pulens.watch(reference, windows, class_prior=0.093)
+    assert quiet.status == "quiet"
+    run = quiet.life.judgement.runs["share"]
+    for times, expected in ((1.5, None), (1.5 * FAR, 14)):
+        totals = run.log_totals.copy()
+        totals[-1] = run.log_bar + np.log(times)
+        assert type(run)(run.name, totals, run.log_bars, run.starts, run.places, run.unspent).certain == expected
+    totals[-2:] = run.log_bar + np.log([2 * NEAR + 0.5, 1.5])
+    assert type(run)(run.name, totals, run.log_bars, run.starts, run.places, run.unspent).certain == 14
+
+
+def test_the_scores_that_moved_are_named(amber):
+    bands = amber.score_bands
+    assert sum(band.reference for band in bands) == pytest.approx(1)
+    assert sum(band.since for band in bands) == pytest.approx(1)
+    assert sum(band.explained for band in bands) == pytest.approx(1)
+    assert (bands[0].low, bands[-1].high) == (None, None)
+    assert [band.high for band in bands[:-1]] == [band.low for band in bands[1:]]
+    assert bands[-1].since > bands[-1].reference, "high scores are more frequent"
+    assert "which scores moved" in str(amber)
+    assert judged(0, 90).score_bands == ()
+
+
+def test_amber_ends_with_exit_code_nought_and_a_word(tmp_path, capsys):
+    reference, windows = claims(0, 112)
+    for folder, tallies in (("reference", reference), ("days", windows)):
+        (tmp_path / folder).mkdir()
+        for name, tally in tallies.items():
+            write_tally_file(tmp_path / folder / f"{name}.tally", TallyFile.of(tally, source=name))
+    given = [f"{tmp_path}/reference/*.tally", f"{tmp_path}/days/*.tally", "--class-prior", "0.093"]
+    main(["watch", *given, "--quiet"])  # any other exit code would be raised
+    printed = capsys.readouterr().out
+    assert printed.startswith("2026-08-20 CHANGING share since 2026-08-")
+    assert len(printed.splitlines()) == 1
+
+
+def test_the_page_is_amber(amber):
+    page = amber.to_html()
+    assert 'class="card changing"' in page
+    assert "CHANGING, NOT YET CERTAIN" in page
+    assert "A constant: the recall of the reference" in page
+
+
+# --- labels ----------------------------------------------------------------------------------------------------------
+
+
+def days(rng, count, first, *, labelling=lambda score: np.full(score.shape, 0.3), mean=1.5, rows=1500):
+    """Days whose positives score around a mean and are labelled by their score."""
+    found = {}
+    for place in range(count):
+        positive = rng.random(rows) < 0.2
+        scores = np.round(rng.normal(np.where(positive, mean, 0.0)), 2)
+        named = positive & (rng.random(rows) < labelling(scores))
+        found[str(date(2026, 1, 1) + timedelta(first + place))] = Tally.from_arrays(named.astype(int), scores)
+    return found
+
+
+def easy(score):
+    return np.where(score > 1.5, 0.5, 0.1)
+
+
+def test_labels_that_come_about_differently_are_no_change_of_the_share():
+    rng = np.random.default_rng(3)
+    reference, windows = days(rng, 30, 0), days(rng, 10, 30) | days(rng, 20, 40, labelling=easy)
+    found = pulens.watch(reference, windows, class_prior=0.2, threshold=1.0, labels_lag=0)
+    assert "share" not in {alarm.line for alarm in found.alarms}
+    assert found.labelling.cause == "labelling"
+    assert found.labelling.since_low <= str(date(2026, 1, 1) + timedelta(40)) <= found.labelling.since_high
+    assert abs(found.labelling.followed) < 2 * found.labelling.followed_error
+    assert "how labels come about has changed" in found.verdict
+    assert found.to_dict()["labelling"]["cause"] == "labelling"
+
+
+def test_positives_that_moved_are_told_from_labels_that_come_about_differently():
+    rng = np.random.default_rng(4)
+    reference, windows = days(rng, 30, 0), days(rng, 10, 30) | days(rng, 20, 40, mean=2.3)
+    found = pulens.watch(reference, windows, class_prior=0.2, threshold=1.0, labels_lag=0)
+    assert found.labelling.cause == "positives"
+    assert "the positives themselves have changed" in found.verdict
+    unknown = pulens.watch(reference, windows, threshold=1.0, labels_lag=0)
+    assert unknown.labelling.cause == "unclear"
+
+
+def test_labels_that_stay_are_not_mentioned():
+    told = 0
+    for seed in range(6):
+        rng = np.random.default_rng([5, seed])
+        found = pulens.watch(days(rng, 30, 0), days(rng, 30, 30), class_prior=0.2, threshold=1.0, labels_lag=0)
+        told += found.labelling is not None
+    assert told == 0
+    young = pulens.watch(days(rng, 30, 0), days(rng, 5, 30, labelling=easy), class_prior=0.2, threshold=1.0)
+    assert young.labelling is None, "nobody said when labels are complete"
+
+
+def test_columns_of_labelled_scores_are_standard_over_them():
+    counts = np.array([3.0, 0, 5, 9, 2])
+    found = columns_of(counts)
+    p = counts / counts.sum()
+    np.testing.assert_allclose(p @ found, 0, atol=1e-12)
+    np.testing.assert_allclose((p[:, None] * found).T @ found, np.eye(found.shape[1]), atol=1e-9)
