@@ -20,6 +20,7 @@ from pulens.benchmark import datasets, methods
 from pulens.benchmark.plan import resolved_settings
 from pulens.benchmark.protocol import load_protocol
 from pulens.benchmark.vocabulary import current
+from pulens.learners.base.settings import settled
 
 PAGE = Path(__file__).parents[1] / "docs" / "departures.md"
 SETS = ("spambase", "connect4", "newsgroups20", "imdb", "mnist", "fashion_mnist", "cifar10")
@@ -92,7 +93,7 @@ def lines() -> list[str]:
         for setting in dict.fromkeys(key for one in by_set.values() for key in one):
             published = {name: one[setting] for name, one in by_set.items() if setting in one}
             used = [{name: each[name].get(setting) for name in published} for each in ours]
-            default = getattr(entry.learner(), setting)
+            default = settled(entry.learner(), setting)
             if all(same(one[name], published[name]) for one in used for name in published) and all(
                 same(default, one) for one in published.values()
             ):

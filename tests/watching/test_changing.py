@@ -173,6 +173,19 @@ def test_labels_that_come_about_differently_are_no_change_of_the_share():
     assert found.to_dict()["labelling"]["cause"] == "labelling"
 
 
+def test_labels_picked_out_of_the_population_do_not_pass_for_a_change_of_the_share():
+    rng = np.random.default_rng(8)
+    campaign = days(rng, 10, 30) | days(rng, 10, 40, labelling=lambda score: np.full(score.shape, 0.7))
+    reference = days(rng, 30, 0)
+    wrong = pulens.watch(reference, campaign, scenario="case-control")
+    assert wrong.alarms[0].level < 0, "positives were taken out of the unlabelled rows"
+    assert "labels-with-share" in {notice.code for notice in wrong.notices}
+    assert "scenario='single-set'" in str(wrong)
+    right = pulens.watch(reference, campaign, scenario="single-set")
+    assert right.alarms == ()
+    assert "labels-with-share" not in {notice.code for notice in right.notices}
+
+
 def test_positives_that_moved_are_told_from_labels_that_come_about_differently():
     rng = np.random.default_rng(4)
     reference, windows = days(rng, 30, 0), days(rng, 10, 30) | days(rng, 20, 40, mean=2.3)

@@ -312,7 +312,7 @@ def _about(pulse: Pulse) -> str:
     monitor = pulse.life.judgement.monitor
     parts = [
         f"reference {monitor.reference.rows:,.0f} rows, {monitor.reference.n_labelled:,.0f} labelled",
-        f"labelled rows outscore the rest in {monitor.area:.2f} of pairs",
+        f"ROC AUC of labelled against all rows {monitor.area:.2f}",
     ]
     if monitor.prior is not None:
         parts.append(f"class prior {monitor.prior.value:.3g} ({monitor.prior.source})")

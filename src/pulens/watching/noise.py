@@ -46,7 +46,8 @@ class NoiseLevels:
     def of(cls, noise: str, typical: float, scatter: float = 1.0, days: float = 1.0) -> NoiseLevels:
         """Levels for windows of a typical variance; ``scatter`` is how far the reference exceeds it.
 
-        Autocorrelations are those of neighbouring days: windows of so many ``days`` share that much less.
+        Levels and autocorrelations are those of days: the mean of so many ``days`` has lost less of its noise than of
+        its rows' error, and shares less of it with its neighbours.
 
         >>> found = NoiseLevels.of("independent", 1.0)
         >>> [float(one) for one in found.variances]
@@ -54,15 +55,15 @@ class NoiseLevels:
         >>> float(round(np.exp(found.log_weights).sum(), 12))
         1.0
         """
-        none, by_days = NOISES[noise]
-        lasting = {round(r**days, 6): chance for r, chance in by_days.items()}
+        none, chances_of = NOISES[noise]
+        r, shares = np.array(list(chances_of)), np.array(list(chances_of.values()))
         more = int(np.ceil(np.log2(max(MOST * scatter / SMALLEST, 1.0)))) + 1
         levels = SMALLEST * 2.0 ** np.arange(max(DOUBLINGS, more))
         chances = RARER ** np.arange(levels.size)
         chances = (1 - none) * chances / chances.sum()
-        variances = np.concatenate([[0.0], np.repeat(levels, len(lasting))])
-        correlations = np.concatenate([[0.0], np.tile(list(lasting), levels.size)])
-        weights = np.concatenate([[none], np.outer(chances, list(lasting.values())).ravel()])
+        variances = np.concatenate([[0.0], np.outer(levels, kept_by_means(days, r)).ravel()])
+        correlations = np.concatenate([[0.0], np.tile(r**days, levels.size)])
+        weights = np.concatenate([[none], np.outer(chances, shares).ravel()])
         return cls(variances * typical, correlations, np.log(weights), typical)
 
     @classmethod
@@ -83,6 +84,21 @@ class NoiseLevels:
     def factor(self, log_weights: Floats) -> float:
         """The expected variance of a window in units of what its rows explain."""
         return 1 + float(np.exp(log_weights) @ self.variances) / self.typical
+
+
+def kept_by_means(days: float, correlation: Floats) -> Floats:
+    r"""How much larger the variance of a mean of L days is than of independent ones, if neighbours are alike.
+
+    .. math:: c(L) = \frac{1+r}{1-r} - \frac{2 r (1 - r^L)}{L (1-r)^2}
+
+    for a first-order autoregression: 1 for a single day, (1+r)/(1-r) for many.
+
+    >>> [round(float(kept_by_means(days, np.array([0.5]))[0]), 3) for days in (1, 2, 7, 1000)]
+    [1.0, 1.5, 2.433, 2.996]
+    """
+    r = correlation
+    found: Floats = (1 + r) / (1 - r) - 2 * r * (1 - r**days) / (days * (1 - r) ** 2)
+    return found
 
 
 @dataclass(frozen=True, slots=True)

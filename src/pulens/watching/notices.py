@@ -16,11 +16,12 @@ from pulens.watching.numbers import WatchedWindow
 FEW_LABELLED = 30
 FEW_WINDOWS = 3  # below, the fit of windows together has hardly begun to speak
 MANY_SEGMENTS = 20  # above, dividing the chance of a false alarm by their number makes alarms slow
-#: Windows of a reference that tell its noise well enough: with day-to-day noise as large as the rows' own and an
-#: autocorrelation of one half, 4% of lives of 365 windows alarmed falsely with 30, and 8% with 20.
+#: Windows of a reference that tell its noise well enough.
 ENOUGH_WINDOWS = 30
 #: Autocorrelation of reference windows, rows' own noise included, beyond which the promise was not kept.
 ALIKE = 0.35
+
+CLEARLY = 3.0  # standard errors by which labelled rows per row must differ to be named
 
 #: Notices that say that the promise about false alarms cannot be vouched for.
 UNVOUCHED = frozenset({"noise-unknown", "noise-few-windows", "noise-alike"})
@@ -36,10 +37,10 @@ def notices_of(judgement: Judgement, windows: Iterable[WatchedWindow]) -> list[N
         if monitor.flagged is not None and monitor.settings.lag is None and labelled:
             words = (
                 "Own labels of the windows are not used: say after how long they are complete (labels_lag='90d', or a "
-                "number of windows), and the recall line begins."
+                "number of windows; --labels-lag 90d), and recall over time will appear."
             )
             found.append(Notice(Severity.NOTE, "labels-not-used", words))
-        found += _gaps(judgement)
+        found += [*_labels_with_share(judgement), *_gaps(judgement)]
     return found + _once(notice for window in windows for notice in window.notices)
 
 
@@ -130,6 +131,31 @@ def _about_reference(monitor: Monitor) -> list[Notice]:
         )
         found.append(Notice(Severity.WARNING, "no-fit", words))
     return found
+
+
+def _labels_with_share(judgement: Judgement) -> list[Notice]:
+    """In case-control labels picked out of the population change it: fewer positives are left among the unlabelled."""
+    run = judgement.runs["share"]
+    is_told = run.began is not None and run.starts is not None and (run.certain is not None or run.is_changing)
+    if judgement.monitor.settings.scenario != "case-control" or judgement.is_later_life or not is_told:
+        return []
+    assert run.began is not None
+    assert run.starts is not None
+    first, level = run.began[0], float(run.starts.levels[run.starts.heaviest, 0])
+    own = np.array([window.counts.n_labelled for window in judgement.windows])
+    named = judgement.monitor.reference.n_labelled + own[:first].sum(), own[first:].sum()
+    rows = judgement.monitor.reference.rows + judgement.rows[:first].sum(), judgement.rows[first:].sum()
+    if not all(named):
+        return []
+    change = float(np.log(named[1] / rows[1]) - np.log(named[0] / rows[0]))
+    if abs(change) < CLEARLY * np.sqrt(1 / named[0] + 1 / named[1]) or change * level > 0:
+        return []
+    words = (
+        f"Labelled rows per row changed {np.exp(change):.2g} times at the same time, and the share of positives the "
+        "other way. In case-control the population is the unlabelled rows: if labels are picked out of them, that "
+        "alone does it, and scenario='single-set' (--scenario single-set) is right."
+    )
+    return [Notice(Severity.WARNING, "labels-with-share", words)]
 
 
 def _gaps(judgement: Judgement) -> list[Notice]:

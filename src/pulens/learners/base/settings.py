@@ -77,7 +77,7 @@ def settled(learner: Any, name: str) -> Any:
     ('sigmoid', 'logistic')
     """
     value = getattr(learner, name)
-    return own_settings(learner).get(name) if value is None else value
+    return own_settings(learner).get(name) if value is None and is_dataclass(learner) else value
 
 
 def own_settings(learner: Any) -> dict[str, Any]:
