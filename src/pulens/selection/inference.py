@@ -12,6 +12,7 @@ import numpy as np
 
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.intervals.area import AreaUnderROC
 from pulens.intervals.doubts import Doubt, Doubts
 from pulens.intervals.kernels.jackknife import redraw_buckets
 from pulens.intervals.kernels.quantiles import percentiles
@@ -19,6 +20,7 @@ from pulens.intervals.kernels.redraws import Redrawn, redraw_tally
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
 from pulens.intervals.prior_doubt import holding
+from pulens.intervals.redraw import AveragePrecisionReadTwice
 from pulens.intervals.redrawn import values_at_threshold
 from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
@@ -31,6 +33,7 @@ PRIORS_IN_RANGE = 5
 NODES = 9  # shares of a drawn class prior at which tilts are found, and in between linear
 TILTS_TRIED = 9  # of a metric that has no form for many redraws at once
 QUANTILES = 41
+RANKED: tuple[Any, ...] = (AreaUnderROC, AveragePrecisionReadTwice)  # constructions of what :func:`_areas` gives
 METHOD = "tilt of the labelling drawn as in practice"
 
 
@@ -114,12 +117,10 @@ class SelectionInference:
             return self._ranked[share][whole]
         return self._one_by_one(metric, threshold, share, parameters)
 
-    def _whole(self, metric: Measured, parameters: Any) -> str | None:
-        """Which number of all redraws at once the metric is, if it is one."""
-        from pulens.metrics import METRICS  # the catalogue stands on intervals, and so do we
-
-        named = {name for name in ("roc_auc", "average_precision") if METRICS[name] is metric}
-        return named.pop() if named and not parameters else None
+    def _whole(self, metric: Measured, parameters: Any) -> int | None:
+        """Which number of all redraws at once the metric is, by the construction that its facts name, if any."""
+        own = None if metric.construction is None else metric.construction(**parameters)
+        return RANKED.index(own) if own in RANKED else None
 
     def _tilts(self, share: float | None, priors: Floats) -> Floats:
         """A tilt for each redraw, whose shares of positives among the unlabelled rows are given."""
@@ -185,7 +186,7 @@ class SelectionInference:
         return {}
 
     @cached_property
-    def _ranked(self) -> dict[float | None, dict[str, Floats]]:
+    def _ranked(self) -> dict[float | None, tuple[Floats, ...]]:
         """ROC AUC and average precision in redraws of the whole ranking, at each share: one pass over them."""
         random, tally = self._random, self._random.compressed
 
@@ -202,9 +203,8 @@ class SelectionInference:
         else:
             held = random.buckets.above(tally.thresholds)
             chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, work)
-        names = ("roc_auc", "average_precision")
         return {
-            share: {name: np.concatenate([chunk[at][i] for chunk in chunks]) for i, name in enumerate(names)}
+            share: tuple(np.concatenate([chunk[at][kind] for chunk in chunks]) for kind in range(len(RANKED)))
             for at, share in enumerate(self._shares)
         }
 
