@@ -12,7 +12,7 @@ from pulens.plots.backend import pyplot
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
-    from pulens.watching import Pulse, WatchedWindow
+    from pulens.watching import Alarm, Change, Pulse, WatchedWindow
 
 MAIN, LEVEL, SOFT = "#1459b3", "#b3500b", "#8a8a8a"
 MOST_MARKS = 400  # above, marks become a line with its band
@@ -41,9 +41,8 @@ def draw_watch(pulse: Pulse, axes: Any = None) -> Any:
 def _positives(ax: Any, pulse: Pulse, windows: Sequence[WatchedWindow]) -> None:
     """One mark with its interval per window, hollow where it is doubtful; the reference, and the level since."""
     prior = pulse.life.judgement.monitor.prior
-    told = {place: one.prior or one.shift for place, one in enumerate(windows)}
-    told = {place: found for place, found in told.items() if not found.undefined_because}
-    ends = {place: _ends(found) for place, found in told.items()}
+    shown = {place: one.prior or one.shift for place, one in enumerate(windows)}
+    ends = {place: _ends(found) for place, found in shown.items() if not found.undefined_because}
     if len(windows) > MOST_MARKS:
         _band(ax, ends, MAIN, None)
     else:
@@ -55,12 +54,15 @@ def _positives(ax: Any, pulse: Pulse, windows: Sequence[WatchedWindow]) -> None:
     ax.axhline(base, color=SOFT, linewidth=1, linestyle="--", zorder=0)
     places = {window.name: place for place, window in enumerate(windows)}
     slope = 1.0 if prior is None else 1 - pulse.life.judgement.monitor.settings.label_noise - base
+    told: list[tuple[Alarm | Change, str]] = [(alarm, "-") for alarm in pulse.alarms]
+    told += [(change, "--") for change in pulse.changes]
+    for one, style in told:
+        ax.axvspan(places[one.since_low] - 0.5, places[one.since_high] + 0.5, color="#d99a00", alpha=0.2, lw=0)
+        if one.line == "share":
+            since = [places[one.since] - 0.5, len(windows) - 0.5]
+            ax.plot(since, [base + slope * one.level] * 2, color=LEVEL, linewidth=2, linestyle=style)
     for alarm in pulse.alarms:
-        ax.axvspan(places[alarm.since_low] - 0.5, places[alarm.since_high] + 0.5, color="#d99a00", alpha=0.2, lw=0)
         ax.axvline(places[alarm.certain], color="#b3261e", linewidth=1)
-        if alarm.line == "share":
-            first = places[alarm.since] - 0.5
-            ax.plot([first, len(windows) - 0.5], [base + slope * alarm.level] * 2, color=LEVEL, linewidth=2)
     ax.set(ylabel="shift d" if prior is None else "share of positives")
     ax.set_title(pulse.verdict.split(". ")[0].replace("$", r"\$"), fontsize=10, loc="left", wrap=True)
 

@@ -86,7 +86,8 @@ def watch(
 
     needs no class prior. Three lines are followed over time: the ``share`` of positives (d), the ``fit`` (what d does
     not explain) and the ``recall`` of the windows' own positives; each alarms when the likelihood ratio of "changed
-    once, some time" against "never" reaches its bar, so that looking every day does not raise false alarms.
+    once, some time" against "never" reaches its bar, so that looking every day does not raise false alarms, and is
+    ``changing``, not yet certain, when it comes near.
 
     Parameters
     ----------
@@ -113,10 +114,12 @@ def watch(
     threshold
         The deployed one: predicted positive is ``score >= threshold``. Without it there is no metric at a threshold.
     alpha, life
-        The chance of any false alarm over a whole life, and after how many windows half of it is spent.
+        The chance of any false alarm over a whole life, approximately (variances are the reference's), and after how
+        many windows half of it is spent.
     noise
-        ``"default"`` allows for noise that neighbouring windows share, ``"independent"`` not unless it shows,
-        ``"slow"`` allows for more of it.
+        What windows may scatter beyond their rows: ``"default"`` for noise that neighbouring days share,
+        ``"independent"`` for noise of each window alone, ``"slow"`` for more noise that lasts longer. How much of it
+        there is every window says.
     labels_lag
         After how long a window's own labels are complete: ``"90d"`` or a number of windows. Before, they are not used.
     positives
