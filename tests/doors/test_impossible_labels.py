@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -425,3 +426,68 @@ def test_a_clipped_area_keeps_the_spread_of_the_sample():
             widths.append(found.interval.width)
     assert len(widths) > 20
     assert min(widths) > 0.005
+
+
+def steps(seed, *, scenario, prior=0.1, rows=6600, labelled=600, gap=3.0):
+    """Positives above their median are labelled three times as often; in one sample all of them are labelled."""
+    rng = np.random.default_rng(seed)
+    positive = rng.random(rows) < prior
+    scores = rng.normal(gap * positive, 1)
+    if scenario == "single-set":
+        return (positive & (rng.random(rows) < np.where(scores > gap, 1.0, 1 / 3))).astype(int), scores, positive
+    known = rng.normal(gap, 1, 6 * labelled)
+    known = known[rng.random(known.size) < np.where(known > gap, 1.0, 1 / 3)][:labelled]
+    labels = np.repeat([1, 0], [known.size, rows])
+    return labels, np.concatenate([known, scores]), np.concatenate([np.ones(known.size, bool), positive])
+
+
+def test_in_one_sample_the_chance_number_of_flagged_rows_moves_the_largest_recall():
+    for seed in range(5):
+        labels, scores, _ = steps(seed, scenario="single-set", rows=1650)
+        found = pulens.evaluate(labels, scores, class_prior=0.1, scenario="single-set", threshold=3.0, redraws=200)
+        if found.labelling is None:
+            continue
+        recall = found.sensitivity("recall", factor=3)
+        flagged = np.mean(scores >= 3.0)
+        error = np.sqrt(flagged * (1 - flagged) / scores.size) / 0.1  # all that is flagged is positive
+        assert recall.possible.high == pytest.approx(flagged / 0.1)
+        assert recall.interval.high - recall.possible.high > 1.9 * error
+
+
+def test_an_audited_class_prior_that_needs_a_larger_factor_leaves_the_rest_of_its_interval():
+    labels, scores, _ = steps(0, scenario="case-control")
+    found = pulens.evaluate(labels, scores, audit=(34, 200), scenario="case-control", threshold=3.0, redraws=200)
+    assert found.labelling.least_factor > 3
+    at_value = pulens.evaluate(labels, scores, class_prior=0.17, scenario="case-control", threshold=3.0, redraws=200)
+    with pytest.raises(AssumptionError, match="at least"):
+        at_value.sensitivity("recall", factor=3)
+    lowest = found.class_prior.interval.low
+    at_low = pulens.evaluate(labels, scores, class_prior=lowest, scenario="case-control", threshold=3.0, redraws=200)
+    for name in ("recall", "roc_auc"):
+        over, alone = (each.sensitivity(name, factor=3).interval for each in (found, at_low))
+        assert over.low <= alone.low + 1e-5
+        assert over.high >= alone.high - 1e-5
+
+
+def test_an_end_moved_by_labelling_has_its_own_sampling_error_where_the_value_is_cut():
+    labels, scores, _ = steps(0, scenario="case-control")
+    found = pulens.evaluate(labels, scores, audit=(20, 200), scenario="case-control", threshold=3.0, redraws=200)
+    rate = np.mean(scores[labels == 1] >= 3.0)
+    assert found.labelling is None
+    assert found.estimates["recall"].value < rate - 0.02  # cut at the rows there are
+    error = 3 / (rate + 3 * (1 - rate)) ** 2 * np.sqrt(rate * (1 - rate) / 600)
+    recall = found.sensitivity("recall", factor=3)
+    assert recall.possible.low == pytest.approx(rate / (rate + 3 * (1 - rate)))
+    assert recall.possible.low - recall.interval.low > 1.6 * error
+
+
+def test_a_simulated_set_with_more_labels_than_the_class_prior_allows_is_counted_apart(monkeypatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
+    import impossible  # type: ignore[import-not-found]
+
+    cell = impossible.Cell("ranges", "gap 3", "single-set", 0.1, 150, 1500)  # 150 of 165 positives are labelled
+    answers = [impossible.work((cell, seed, ""))[1] for seed in (12, 13)]
+    refused = [answer for answer in answers if answer["refused"]]
+    assert len(refused) == 1
+    assert all(answer == {"refused": 1.0} for answer in refused)  # and in no share of sets that hold the truth
+    assert impossible.means(answers)["refused"] == 0.5

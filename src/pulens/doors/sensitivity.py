@@ -14,7 +14,7 @@ from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.quantiles import normal_quantile, tail_for_range
-from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
 from pulens.keywords import check_keywords
 from pulens.metrics import METRICS, find, in_reading_order
 from pulens.metrics.parts.labelling_range import range_at_threshold
@@ -163,9 +163,10 @@ def _sensitivity(
         at = check_threshold(threshold, required_by=metric)
     if against is not None:
         asked = (against, facts, factor, at, favours, parameters)
-        nearest, low, high = _in_possible_worlds(*asked, slack=SLACK)
+        priors = 0 if doubts is None else PRIORS_IN_RANGE
+        nearest, low, high = _in_possible_worlds(*asked, slack=SLACK, priors=priors)
         interval = Interval(low, high, None, words)
-        possible = Interval(*_in_possible_worlds(*asked, slack=0.0)[1:], None, words)
+        possible = Interval(*_in_possible_worlds(*asked, slack=0.0, priors=priors)[1:], None, words)
         return Sensitivity(metric, nearest, interval, float(factor), favours, at, possible)
     known = value(facts, evidence.tally, evidence.assumptions, threshold, **parameters)
     if math.isnan(known):
@@ -254,7 +255,13 @@ class _Ends(NamedTuple):
             error / own if own > 0 else 1.0
             for error, own in ((lowest.low_error, lowest.error), (highest.high_error, highest.error))
         ]
-        return cls(low, high, (known - sure.low) * times[0], (sure.high - known) * times[1])
+        below, above = (known - sure.low) * times[0], (sure.high - known) * times[1]
+        if factor > 1:
+            # a value cut at what is possible varies on one side only, an end that labelling moved off it on both
+            usual = normal_quantile(sure.confidence)
+            below = max(below, usual * lowest.low_error) if low < known else below
+            above = max(above, usual * highest.high_error) if high > known else above
+        return cls(low, high, below, above)
 
 
 def _in_possible_worlds(
@@ -266,9 +273,11 @@ def _in_possible_worlds(
     parameters: dict[str, Any],
     *,
     slack: float,
+    priors: int,
 ) -> Range:
     """The metric in the nearest possible world and its extremes over all worlds up to the factor."""
-    found = [against.range_up_to(facts, factor, side, threshold, parameters, slack) for side in _sides(favours)]
+    asked: dict[str, Any] = {"slack": slack, "priors": priors}
+    found = [against.range_up_to(facts, factor, side, threshold, parameters, **asked) for side in _sides(favours)]
     possible = [each for each in found if each is not None]
     if not possible:
         raise AssumptionError(_too_small(against, factor, favours, threshold))

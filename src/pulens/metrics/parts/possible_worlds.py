@@ -257,33 +257,52 @@ class Contradiction:
         favours: Favours,
         threshold: float | None,
         parameters: Any,
+        *,
         slack: float = SLACK,
+        priors: int = 0,
     ) -> Range | None:
-        """The metric over all worlds up to a given factor, at the class prior's value; ``None``: there is none."""
-        worlds = self._one_side(favours, threshold).worlds
-        if worlds.is_empty or worlds.least_factor > factor * (1 + 1e-9):
+        """The metric over all worlds up to a given factor; ``None``: there is none.
+
+        At the class prior's value, or with ``priors`` over so many shares of its interval too: chance may have moved
+        it to where no world is. Without ``slack`` at the one of them nearest to the value that has a world.
+        """
+        found = []
+        for share in self._shares(priors):
+            worlds = self._one_side(favours, threshold, share).worlds
+            if worlds.is_empty or worlds.least_factor > factor * (1 + 1e-9):
+                continue
+            worst, evidence = self.impossible.worst_threshold, self._with_prior(share)
+            each = WorldsAt(evidence, threshold, worst, self.multiple, (favours,), factor, worlds, slack)
+            own = metric.other_labelling
+            found.append(each.at_threshold(metric, threshold, parameters) if own is None else own.in_worlds(each))
+            if not slack:
+                break
+        if not found:
             return None
-        worst = self.impossible.worst_threshold
-        found = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,), factor, worlds, slack)
-        if metric.other_labelling is None:
-            return found.at_threshold(metric, threshold, parameters)
-        in_worlds: Range = metric.other_labelling.in_worlds(found)
-        return in_worlds
+        return Range(found[0].value, min(each.low for each in found), max(each.high for each in found))
+
+    def _shares(self, many: int) -> list[float]:
+        """The share of positives at the class prior's value, and so many over its interval, the nearest first."""
+        prior = self.evidence.class_prior
+        value, reach = prior.unlabelled, prior.unlabelled_interval
+        others = [] if reach is None else np.linspace(reach.low, reach.high, many).tolist()
+        shares = dict.fromkeys([value, *sorted(others, key=lambda share: abs(share - value))])
+        return [share for share in shares if 0 < share < 1]
 
     def least_factor(self, favours: Favours, threshold: float | None) -> float:
-        """The least factor with labels that favour one side; infinite where none will do."""
-        worlds = self._one_side(favours, threshold).worlds
+        """The least factor with labels that favour one side, at the class prior's value; infinite: none will do."""
+        worlds = self._one_side(favours, threshold, self.evidence.class_prior.unlabelled).worlds
         return math.inf if worlds.is_empty else worlds.least_factor
 
-    def _one_side(self, favours: Favours, threshold: float | None) -> WorldsAt:
-        place = favours, threshold
+    def _one_side(self, favours: Favours, threshold: float | None, share: float) -> WorldsAt:
+        place = favours, threshold, share
         if place not in self._sides:
             worst = self.impossible.worst_threshold
-            self._sides[place] = WorldsAt(self.evidence, threshold, worst, self.multiple, (favours,))
+            self._sides[place] = WorldsAt(self._with_prior(share), threshold, worst, self.multiple, (favours,))
         return self._sides[place]
 
     @cached_property
-    def _sides(self) -> dict[tuple[Favours, float | None], WorldsAt]:
+    def _sides(self) -> dict[tuple[Favours, float | None, float], WorldsAt]:
         return {}
 
     def _cannot_be(self) -> str:
@@ -297,12 +316,8 @@ class Contradiction:
         """Worlds at the class prior's value and, if it has an interval, at the ends; empty if there is none at it."""
         if threshold not in self._found:
             prior, worst = self.evidence.class_prior, self.impossible.worst_threshold
-            reach = prior.unlabelled_interval
-            shares = [prior.unlabelled, *(() if reach is None else (reach.low, reach.high))]
             found = []
-            for share in dict.fromkeys(shares):
-                if not 0 < share < 1:
-                    continue
+            for share in self._shares(2):
                 each = WorldsAt(self._with_prior(share), threshold, worst, self.multiple)
                 if not each.worlds.is_empty:
                     found.append(each)
@@ -428,15 +443,22 @@ class WorldsAt:
 
     def _tables(self, threshold: float, hits: Any, ends: int | None = None) -> Contingency:
         """Tables with these true positive rates; the shares flagged as observed, or at one end of what they can be."""
-        evidence, recovery = self.evidence, self.evidence.recovery
-        above, totals = evidence.tally.at(threshold), evidence.tally.totals
-        shares = [
-            0.0 if not total else count / total if ends is None else _plausible(count, total, self.slack)[ends]
+        recovery = self.evidence.recovery
+        hits = np.asarray(hits, float)
+        alarms = negative_rate(self.evidence, recovery, hits, *self._shares_flagged(threshold, ends))
+        return Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
+
+    def _shares_flagged(self, threshold: float, ends: int | None) -> list[float]:
+        """Of each kind of row. In one sample how many are of which kind is chance too: the share of all rows varies."""
+        above, totals = self.evidence.tally.at(threshold), self.evidence.tally.totals
+        if ends is None:
+            return [count / total if total else 0.0 for count, total in zip(above, totals, strict=True)]
+        if self.evidence.recovery_scenario is Scenario.SINGLE_SET:
+            return [_plausible(sum(above), totals.rows, self.slack)[ends]] * len(totals)
+        return [
+            _plausible(count, total, self.slack)[ends] if total else 0.0
             for count, total in zip(above, totals, strict=True)
         ]
-        hits = np.asarray(hits, float)
-        alarms = negative_rate(evidence, recovery, hits, *shares)
-        return Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
 
     def table(self, threshold: float) -> Contingency:
         return self._tables(threshold, np.array([self.recall(threshold).value]))
