@@ -247,7 +247,8 @@ def _rows_at(budgets: Sequence[int], widths: Sequence[float], width: float, most
     rows, falling = _falling(budgets, widths)
     wanted = math.log(width)
     if wanted < falling[-1]:  # standard errors fall with the root of the rows
-        return min(math.ceil(math.exp(rows[-1] + 2 * (falling[-1] - wanted))), most), budgets[-1] < most
+        needed = min(rows[-1] + 2 * (falling[-1] - wanted), math.log(most) + 1)
+        return min(math.ceil(math.exp(needed)), most), budgets[-1] < most
     # ties and plateaus: the fewest rows that reach the width
     place = int(np.argmax(falling <= wanted))
     if place == 0:

@@ -51,7 +51,7 @@ class MetricFunction:
         question = Question(confidence=confidence, redraws=redraws, seed=seed, **assumed)
         parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
         if self.metric.needs_threshold:
-            check_threshold(threshold, required_by=self.name)
+            threshold = check_threshold(threshold, required_by=self.name)
         if self.metric.ignores_class_prior and question.is_silent_on_prior and not isinstance(labels, Evidence):
             # any would do, since the number does not depend on it, but 0: that says every row is labelled
             question = replace(question, unlabelled_prior=NOT_USED)
