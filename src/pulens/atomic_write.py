@@ -90,7 +90,8 @@ def whole_folder(target: AnyPath) -> Iterator[Path]:
 
 def check_replaceable(target: AnyPath) -> None:
     """Refuse a folder that somebody stands in: replacing it would pull the ground away."""
-    place, here = os.path.realpath(target), os.path.realpath(os.curdir)
+    with words_for(target):
+        place, here = os.path.realpath(target), os.path.realpath(os.curdir)
     if os.path.exists(place) and os.path.commonpath([place, here]) == place:
         raise PulensError(
             f"{target}: this is the folder you are in{'' if place == here else ', or one above it'}, and it would be "
