@@ -343,3 +343,24 @@ def test_cells_are_weighed_by_a_share_each(frame, shares):
     cells = pulens.decide(frame, labelled_within="group", cost_miss=5, cost_alarm=1, **PRIOR).within
     with pytest.raises(PulensError, match="shares must be 2 numbers"):
         cells.weights(shares=shares)
+
+
+@pytest.mark.parametrize("name", NO_NAMES, **short)
+def test_choices_between_words_are_words(name):
+    with pytest.raises(PulensError, match="choose must be 'cost' or 'regret'"):
+        pulens.decide(LABELS, SCORES, cost_miss=5, cost_alarm=1, choose=name, **PRIOR)
+    with pytest.raises(PulensError, match="goal must be"):
+        pulens.plan_audit(LABELS, SCORES, threshold=0.5, budget=10, goal=name)
+    with pytest.raises(PulensError, match="binning must be"):
+        reliability(LABELS, 1 / (1 + np.exp(-SCORES)), class_prior=0.4, binning=name)
+
+
+def test_evidence_takes_numbers_and_tallies():
+    evidence = pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=None).evidence
+    for share in (slice(1, 2), [0.3], "a", pd.NA):
+        with pytest.raises(PulensError, match="the share of positives among the unlabelled rows must"):
+            evidence.assumptions_at(share)
+    with pytest.raises(PulensError, match="tally must be a Tally"):
+        evidence.with_tally(HUGE)
+    with pytest.raises(PulensError, match="buckets must be a BucketTally, or None"):
+        evidence.with_tally(evidence.tally, pd.Timestamp("2026-01-01"))

@@ -20,7 +20,7 @@ from pulens.audits.limits import IntervalKind, one_tail
 from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, nearest, shown
 from pulens.frozen import FrozenMapping
-from pulens.scalars import real
+from pulens.scalars import is_among, real
 from pulens.types import Floats
 
 BUDGETS = (25, 50, 100, 200, 400, 700, 1000)
@@ -258,7 +258,7 @@ def _rows_at(budgets: Sequence[int], widths: Sequence[float], width: float, most
 
 
 def _check_metric(metric: str) -> None:
-    if metric not in METRICS:
+    if not is_among(metric, METRICS):
         raise AssumptionError(
             f"forecasts are made for {', '.join(METRICS)}, got {metric!r}.{nearest(str(metric), METRICS)}".rstrip()
         )
