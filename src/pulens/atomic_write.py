@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from pulens.errors import PulensError
+from pulens.errors import PulensError, shown
 
 AnyPath = str | os.PathLike[str]
 
@@ -90,7 +90,8 @@ def whole_folder(target: AnyPath) -> Iterator[Path]:
 
 def check_replaceable(target: AnyPath) -> None:
     """Refuse a folder that somebody stands in: replacing it would pull the ground away."""
-    place, here = os.path.realpath(target), os.path.realpath(os.curdir)
+    with words_for(target):
+        place, here = os.path.realpath(target), os.path.realpath(os.curdir)
     if os.path.exists(place) and os.path.commonpath([place, here]) == place:
         raise PulensError(
             f"{target}: this is the folder you are in{'' if place == here else ', or one above it'}, and it would be "
@@ -145,7 +146,7 @@ def _replace_in_two_steps(made: Path, place: Path) -> None:
 
 
 def write_whole(path: AnyPath, text: str) -> None:
-    """Write a text file whole or not at all.
+    """Write a text file whole or not at all; what UTF-8 has no bytes for, such as half a pair, as its escape.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_whole(f"{folder}/a.txt", "whole")
@@ -153,7 +154,7 @@ def write_whole(path: AnyPath, text: str) -> None:
     'whole\\n'
     """
     with whole_file(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+        temporary.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
 def write_together(contents: Mapping[AnyPath, bytes]) -> None:
@@ -187,19 +188,33 @@ def is_channel(target: AnyPath) -> bool:
 def words_for(target: AnyPath) -> Iterator[None]:
     """What the operating system refuses, said of the path that the user named."""
     try:
+        if not _is_name(os.fspath(target)):
+            raise OSError(errno.EINVAL, "it names no file")
         yield
     except OSError as error:
-        raise PulensError(f"{target}: cannot be written: {error.strerror or error}.") from error
+        words = str(target)
+        named = words if words.isprintable() and words else shown(words)
+        raise PulensError(f"{named}: cannot be written: {error.strerror or error}.") from error
 
 
 def behind_links(target: AnyPath) -> Path:
     """The place of the file that a path leads to by symbolic links, whether there is one or not."""
     place = Path(target)
+    if not place.name:
+        raise OSError(errno.EINVAL, "it names no file")
     if place.is_symlink():
         place = Path(os.path.realpath(target))
     if place.is_symlink():  # links that lead to one another lead nowhere
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     return place
+
+
+def _is_name(text: str) -> bool:
+    """Whether the operating system could have a file of that name."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def _beside(place: Path) -> Path:

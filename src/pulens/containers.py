@@ -37,6 +37,23 @@ def plain_array(values: Any) -> NDArray[Any]:
     return plain
 
 
+def numbers_for(name: str, values: Any, size: int) -> NDArray[np.float64]:
+    """So many numbers, one for each of something, or lines of so many.
+
+    >>> numbers_for("shares", ["a"], 1)
+    Traceback (most recent call last):
+    ...
+    pulens.errors.InputError: shares must be 1 numbers, got ['a'].
+    """
+    try:
+        numbers = plain_array(values).astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.empty(0)
+    if numbers.shape[-1:] != (size,) or np.isnan(numbers).any():
+        raise InputError(f"{name} must be {size:,} numbers, got {shown(values)}.")
+    return numbers
+
+
 def _tensor_values(tensor: Any) -> NDArray[Any]:
     """A tensor's numbers, on whatever device and perhaps on their way through a gradient."""
     known = tensor.detach().cpu()

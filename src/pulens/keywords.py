@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, wraps
+from functools import cache, reduce, wraps
 from inspect import Parameter, signature
 from typing import Any, ParamSpec, TypeVar
 
@@ -124,6 +124,7 @@ def check_kinds(taker: Callable[..., Any], given: Mapping[str, Any]) -> None:
         _plain(name, value, *kinds[name])
 
 
+_CLASSES = ("pulens.", "numpy.random.")  # whose objects are told from others by their class
 _TEXTS = ("str", "bool", "AnyPath")
 _OWN_WORDS = ("confidence", "label_noise", "seed", "threshold")  # each is checked in one place, in its own words
 
@@ -138,10 +139,16 @@ def _annotated(door: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
         is_one = one.kind not in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
         if len(kinds) == 1 and is_one and name not in _OWN_WORDS:
             known = kinds[0] in (*_TEXTS, "float", "int")
-            kind = kinds[0] if known else getattr(door, "__globals__", {}).get(kinds[0])
-            if known or (isinstance(kind, type) and kind.__module__.startswith("pulens.")):
+            kind = kinds[0] if known else _class(door, kinds[0])
+            if known or (isinstance(kind, type) and kind.__module__.startswith(_CLASSES)):
                 found[name] = kind, len(parts) > len(kinds)
     return found
+
+
+def _class(door: Callable[..., Any], name: str) -> Any:
+    """What an annotation names in the file of its function."""
+    first, *further = name.split(".")
+    return reduce(lambda found, part: getattr(found, part, None), further, getattr(door, "__globals__", {}).get(first))
 
 
 def _plain(name: str, value: Any, kind: Any, or_none: bool) -> Any:

@@ -195,7 +195,9 @@ def locked(
     ['.a.state.lock']
     []
     """
-    if is_channel(path):
+    with words_for(path):
+        passes_on = is_channel(path)
+    if passes_on:
         yield
         return
     with words_for(path):

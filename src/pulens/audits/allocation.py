@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from pulens.audits.counts import Counts
 from pulens.errors import AssumptionError, nearest, shown
-from pulens.scalars import whole
+from pulens.scalars import is_among, whole
 from pulens.types import Floats
 
 GOALS = ("all", "f1", "precision", "recall", "class_prior", "roc_auc")
@@ -36,7 +36,7 @@ Did you mean 'recall'?
             "rows are not chosen for average_precision: no way of spreading them for it has been validated. An audit "
             f"with any goal estimates it where scores are known; goals are {', '.join(GOALS)}."
         )
-    if goal not in GOALS:
+    if not is_among(goal, GOALS):
         raise AssumptionError(
             f"goal must be one of {', '.join(GOALS)}, got {shown(goal)}.{nearest(goal, GOALS)}".rstrip()
         )

@@ -20,7 +20,7 @@ from pulens.audits.limits import IntervalKind, one_tail
 from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, nearest, shown
 from pulens.frozen import FrozenMapping
-from pulens.scalars import real
+from pulens.scalars import is_among, real
 from pulens.types import Floats
 
 BUDGETS = (25, 50, 100, 200, 400, 700, 1000)
@@ -247,7 +247,8 @@ def _rows_at(budgets: Sequence[int], widths: Sequence[float], width: float, most
     rows, falling = _falling(budgets, widths)
     wanted = math.log(width)
     if wanted < falling[-1]:  # standard errors fall with the root of the rows
-        return min(math.ceil(math.exp(rows[-1] + 2 * (falling[-1] - wanted))), most), budgets[-1] < most
+        needed = min(rows[-1] + 2 * (falling[-1] - wanted), math.log(most) + 1)
+        return min(math.ceil(math.exp(needed)), most), budgets[-1] < most
     # ties and plateaus: the fewest rows that reach the width
     place = int(np.argmax(falling <= wanted))
     if place == 0:
@@ -257,7 +258,7 @@ def _rows_at(budgets: Sequence[int], widths: Sequence[float], width: float, most
 
 
 def _check_metric(metric: str) -> None:
-    if metric not in METRICS:
+    if not is_among(metric, METRICS):
         raise AssumptionError(
             f"forecasts are made for {', '.join(METRICS)}, got {metric!r}.{nearest(str(metric), METRICS)}".rstrip()
         )

@@ -30,7 +30,7 @@ from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.exact import binomial_ends
 from pulens.intervals.kernels.resampling import check_seed
-from pulens.scalars import real
+from pulens.scalars import is_among, real
 from pulens.types import Floats
 
 RATES_IN_RANGE = 3  # of a range of rates: both ends and the middle
@@ -267,10 +267,11 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     one, other = (plain_array(answers) for answers in (first, second))
     if one.shape != other.shape or one.ndim != 1:
         raise InputError(f"two judges must have judged the same rows, got {one.size} and {other.size} answers.")
-    decided = np.isin(one, (0, 1)) & np.isin(other, (0, 1))
+    codes = np.array([[_code(answer) for answer in judge.tolist()] for judge in (one, other)])
+    decided = (codes >= 0).all(axis=0)
     if not decided.any():
         raise InputError("no row was decided by both judges: let both judge the same 20 rows of the queue or more.")
-    cells = np.bincount(2 * one[decided].astype(int) + other[decided].astype(int), minlength=4).astype(float)
+    cells = np.bincount(2 * codes[0, decided] + codes[1, decided], minlength=4).astype(float)
     rows, apart = int(cells.sum()), int(cells[1] + cells[2])
     low, high = binomial_ends(apart, rows, one_tail(confidence))
     agreed = Estimate("agreement", 1 - apart / rows, Interval(1 - high, 1 - low, confidence, "exact"), basis="design")
@@ -289,6 +290,11 @@ def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int
     )
     rates = [tuple(_rate_behind(share, part) for share in (apart / rows, high)) for part in (1 - positive, positive)]
     return Agreement(rows, agreed, kappa, *rates)  # type: ignore[arg-type]
+
+
+def _code(answer: object) -> int:
+    """1 and 0 as they are, -1 for what is neither."""
+    return 1 if is_among(answer, (1,)) else 0 if is_among(answer, (0,)) else -1
 
 
 def _rate_behind(disagreed: float, share: float) -> float:

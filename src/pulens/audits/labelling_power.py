@@ -9,6 +9,7 @@ import numpy as np
 
 from pulens.audits.counts import Counts
 from pulens.errors import AssumptionError
+from pulens.scalars import is_among
 from pulens.types import Booleans, Floats
 
 AUDITS = 400
@@ -42,7 +43,7 @@ def power_of_test(
     >>> power_of_test(rows, np.array([100, 60, 60]), positives, 200, factor=1.0) < 0.1
     True
     """
-    if favours not in ("high", "low") or not factor >= 1:
+    if not is_among(favours, ("high", "low")) or not factor >= 1:
         raise AssumptionError(
             f"a preference is favours='high' or 'low' with a factor of 1 or more, got {favours!r} and {factor!r}."
         )

@@ -33,6 +33,7 @@ import numpy as np
 
 from pulens.counts.hypergeometric import tails
 from pulens.errors import PulensError, nearest, shown
+from pulens.scalars import is_among
 from pulens.types import Floats
 
 IntervalKind = Literal["balanced", "strict"]
@@ -52,7 +53,7 @@ def check_interval(kind: object) -> IntervalKind:
     pulens.errors.PulensError: interval must be 'balanced' or 'strict', got 'stric'. Did you mean 'strict'?
     """
     for known in KINDS:
-        if kind == known:
+        if is_among(kind, (known,)):
             return known
     raise PulensError(f"interval must be 'balanced' or 'strict', got {shown(kind)}.{nearest(str(kind), KINDS)}")
 

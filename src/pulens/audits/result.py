@@ -24,7 +24,8 @@ from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
 from pulens.inputs.arrays import plain_values
-from pulens.keywords import typed
+from pulens.intervals.kernels.resampling import check_seed
+from pulens.keywords import check_kinds, typed
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
 from pulens.scalars import real
@@ -66,7 +67,9 @@ class AuditResult:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
+        object.__setattr__(self, "seed", check_seed(self.seed))
         check_interval(self.interval)
+        check_kinds(AuditResult, {"anytime": self.anytime})
         rows = self.checked_rows
         if rows is not None:
             seen = np.bincount(rows.stratum, minlength=self.counts.strata)

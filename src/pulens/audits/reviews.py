@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from pulens.audits.answers import NEGATIVE, POSITIVE, UNDECIDED
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.review_log import UNCHECKED, ReviewLog, answer_codes
+from pulens.containers import plain_array
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.inputs.columns import array_row, file_row
 from pulens.notice import Notice, Severity
@@ -170,11 +171,11 @@ class Reviews:
 
     def counts(self, decision: Any) -> AuditCounts:
         """Rows, checked and found in each cell, cut by a decision about every row; flagged cells come first."""
-        return self._cut(np.asarray(decision, bool))[0]
+        return self._cut(self._decided(decision))[0]
 
     def checked_rows(self, decision: Any) -> CheckedRows:
         """The rows that were looked at, with the stratum that :meth:`counts` gives them."""
-        stratum = self._cut(np.asarray(decision, bool))[1]
+        stratum = self._cut(self._decided(decision))[1]
         rows = np.flatnonzero(self.is_checked)
         return CheckedRows(
             stratum=stratum[rows], score=self.scores[rows].astype(np.float64), answer=self.answer[rows].astype(np.int64)
@@ -182,7 +183,7 @@ class Reviews:
 
     def chances(self, decision: Any) -> NDArray[np.float64]:
         """The chance of each stratum that :meth:`counts` gives."""
-        chosen = self._strata(np.asarray(decision, bool))
+        chosen = self._strata(self._decided(decision))
         return np.array([self.probability[cell] for _, cell in chosen])
 
     def sibling_share(self, decision: Any) -> NDArray[np.float64]:
@@ -193,11 +194,12 @@ class Reviews:
             mine = self.is_checked & (self.cell == cell)
             if mine.any():
                 of_cell[cell] = float(seen[mine].mean())
-        return np.array([of_cell[cell] for _, cell in self._strata(np.asarray(decision, bool))])
+        return np.array([of_cell[cell] for _, cell in self._strata(self._decided(decision))])
 
     def are_ranges(self, decision: Any) -> bool:
         """Whether each stratum is a range of scores, so that the chance of being checked depends on the score alone."""
-        return self._ranges(self._strata(np.asarray(decision, bool)), np.asarray(decision, bool)) is not None
+        flagged = self._decided(decision)
+        return self._ranges(self._strata(flagged), flagged) is not None
 
     def _strata(self, flagged: NDArray[np.bool_]) -> list[tuple[bool, int]]:
         """Which cells there are on each side, the flagged first, higher scores before lower ones."""
@@ -220,9 +222,16 @@ class Reviews:
             lowest.append(float(mine.min()))
         return lowest
 
+    def _decided(self, decision: Any) -> NDArray[np.bool_]:
+        """A decision about every row, checked."""
+        found = plain_array(decision)
+        if found.dtype.kind not in "biuf":
+            raise InputError(f"a decision must be True or False for each row, got {shown(decision)}.")
+        if found.shape != self.cell.shape:
+            raise InputError(f"there are {found.size:,} decisions for {self.cell.size:,} rows: give one for each.")
+        return found.astype(bool)
+
     def _cut(self, flagged: NDArray[np.bool_]) -> tuple[AuditCounts, NDArray[np.int64]]:
-        if flagged.shape != self.cell.shape:
-            raise InputError(f"there are {flagged.size:,} decisions for {self.cell.size:,} rows: give one for each.")
         strata = self._strata(flagged)
         stratum = np.full(self.cell.size, -1, np.int64)
         for place, (side, cell) in enumerate(strata):

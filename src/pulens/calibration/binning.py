@@ -17,7 +17,7 @@ from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, shown
 from pulens.intervals.kernels.resampling import MOST_REDRAWS
 from pulens.keywords import typed
-from pulens.scalars import whole
+from pulens.scalars import is_among, whole
 from pulens.types import Floats
 
 BinRule = Literal["mass", "width"]
@@ -25,7 +25,7 @@ MOST_BINS = 100_000
 
 
 def check_binning(binning: str) -> BinRule:
-    if binning not in ("mass", "width"):
+    if not is_among(binning, ("mass", "width")):
         raise PulensError(
             f"binning must be 'mass' (equal shares of the population) or 'width' (equal widths), got {binning!r}."
         )

@@ -7,16 +7,18 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import _num_samples, check_is_fitted, column_or_1d
 
 from pulens.calibration.recalibration import recalibrate
-from pulens.containers import plain_array
+from pulens.containers import numbers_for, plain_array
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError, PulensError, shown
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding
 from pulens.inputs.responses import PROBABILITIES, positive_scores
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.priors.from_features import folds_for
+from pulens.scalars import is_among
 from pulens.scenario import DEFAULT_SCENARIO
 
 PREFIT = "prefit"
@@ -93,8 +95,10 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     ) -> PUCalibratedClassifier:
         """Fit model and map; ``groups``, one id per row, keeps rows that belong together in one fold."""
         labels = _check_labels(y)
+        _check_rows(X, labels.size)
+        seed = None if self.random_state is None else check_seed(self.random_state)
         if sample_weight is not None:
-            sample_weight = np.asarray(sample_weight, float)
+            sample_weight = numbers_for("sample_weight", sample_weight, labels.size)
         if not _has_scores(self):
             raise PulensError(
                 f"{type(self.estimator).__name__} has neither predict_proba nor decision_function to score rows with."
@@ -104,7 +108,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             self.estimator_ = self.estimator
             scores, meaning = _scores(self.estimator_, X)
         else:
-            scores, meaning = self._held_out(X, labels, targets, sample_weight, groups, fit_params)
+            scores, meaning = self._held_out(X, labels, targets, sample_weight, groups, fit_params, seed)
             self.estimator_ = clone(self.estimator).fit(X, targets, **_weighted(fit_params, sample_weight))
         self.recalibration_ = recalibrate(
             labels,
@@ -114,7 +118,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             class_prior=self.class_prior,
             scenario=self.scenario,
             label_noise=self.label_noise,
-            seed=0 if self.random_state is None else self.random_state,
+            seed=seed or 0,
             folds=FOLDS if sample_weight is None else _folds(labels, scores, sample_weight),
             **({} if sample_weight is None else {"weights": sample_weight}),
             **({} if groups is None else {"cluster": groups}),
@@ -127,7 +131,14 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         return self
 
     def _held_out(
-        self, X: Any, labels: Any, targets: Any, sample_weight: Any, groups: Any, fit_params: dict[str, Any]
+        self,
+        X: Any,
+        labels: Any,
+        targets: Any,
+        sample_weight: Any,
+        groups: Any,
+        fit_params: dict[str, Any],
+        seed: int | None,
     ) -> tuple[Any, str]:
         """Scores of each row by an estimator that was not trained on it."""
         from sklearn.model_selection import check_cv
@@ -141,13 +152,17 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
                     f"cv must be a whole number of at least 2 folds and at most {fewest}, the rows of the rarest "
                     f"kind, or 'prefit', got {self.cv!r}."
                 )
-            splitter = folds_for(labels, ids, folds=int(self.cv), seed=self.random_state)
+            splitter = folds_for(labels, ids, folds=int(self.cv), seed=None if seed is None else seed % 2**32)
         else:
             splitter = check_cv(self.cv, labels, classifier=True)
         scores = np.full(labels.size, np.nan)
         meaning = "probability"
         for train, test in splitter.split(X, labels, ids):
             weights = None if sample_weight is None else sample_weight[train]
+            if np.ptp(targets[train]) == 0:
+                raise PulensError(
+                    f"cv={self.cv!r} trains on rows of one class alone: labelled rows must be in at least two folds."
+                )
             model = clone(self.estimator)
             model.fit(_safe_indexing(X, train), targets[train], **_weighted(fit_params, weights))
             scores[test], meaning = _scores(model, _safe_indexing(X, test))
@@ -172,6 +187,15 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         return tags
 
 
+def _check_rows(X: Any, many: int) -> None:
+    try:
+        rows = _num_samples(X)
+    except TypeError as error:
+        raise InputError(f"X must hold one row of features per label, got {shown(X)}.") from error
+    if rows != many:
+        raise InputError(f"X and y must have as many rows, got {rows:,} and {many:,}.")
+
+
 def _check_labels(y: Any) -> Any:
     if y is None:
         raise InputError("requires y to be passed, but the target y is None: labels 1 (labelled positive), 0, -1.")
@@ -182,12 +206,14 @@ def _check_labels(y: Any) -> Any:
         raise InputError(str(error)) from error
     if labels.dtype.kind == "b":
         labels = labels.astype(int)
-    allowed = np.isin(labels, (LABELLED, UNLABELLED, NEGATIVE))
+    allowed = np.array([is_among(label, (LABELLED, UNLABELLED, NEGATIVE)) for label in labels.tolist()], bool)
     if not allowed.all():
         raise InputError(
             "Unknown label type: y must hold 1 (labelled positive), 0 (unlabelled) and perhaps -1 (known negative), "
             f"got {labels[~allowed][0]!r}."
         )
+    if labels.size and not (labels == LABELLED).any():
+        raise InputError("y holds no row of the labelled positive class: mark labelled positives 1.")
     LabelCoding().check_whole(
         labels,
         "Mark unlabelled rows 0. With every row's class known, scikit-learn's CalibratedClassifierCV is the tool.",

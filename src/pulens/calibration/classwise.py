@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pulens.calibration.expected_error import CalibrationError, expected_calibration_error
-from pulens.errors import InputError, shown
+from pulens.errors import InputError, listed, shown
 from pulens.estimate import Estimate, Interval
 from pulens.inputs.arrays import listed_values, plain_values
 from pulens.inputs.columns import is_null
 from pulens.keywords import hands_on
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Floats
+
+UNLABELLED, UNKNOWN = -1, -2  # places of rows without a class, and of those whose class is no column
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +83,13 @@ def classwise_calibration_error(
     """
     if "negative" in options:
         raise InputError("negative= is not for several classes: rows of one class are known negatives of the others.")
-    matrix, values = _checked_rows(labels, scores, classes)
-    if isinstance(class_prior, str) or not isinstance(class_prior, Mapping | Sequence | np.ndarray):
-        raise InputError(f"class_prior needs one share per class, got {shown(class_prior)}.")
-    priors = [class_prior[name] for name in classes] if isinstance(class_prior, Mapping) else list(class_prior)
-    if len(priors) != len(classes):
-        raise InputError(f"class_prior needs one share per class, {len(classes)} of them, got {len(priors)}.")
+    names = _checked_classes(classes)
+    matrix, places = _checked_rows(labels, scores, names)
+    priors = _checked_priors(class_prior, names)
     whole = check_scenario(scenario) is Scenario.SINGLE_SET
     found = {}
-    for place, (name, prior) in enumerate(zip(classes, priors, strict=True)):
-        codes = np.array([0 if is_null(value) else 1 if value == name else -1 for value in values], np.int8)
+    for place, (name, prior) in enumerate(zip(names, priors, strict=True)):
+        codes = np.where(places == UNLABELLED, 0, np.where(places == place, 1, -1)).astype(np.int8)
         kept = np.ones(codes.size, bool) if whole else codes >= 0
         found[name] = expected_calibration_error(
             codes[kept], matrix[kept, place], negative=-1, class_prior=prior, scenario=scenario, **options
@@ -99,14 +99,40 @@ def classwise_calibration_error(
     return ClasswiseError("classwise_calibration_error", value, interval, classes=found)
 
 
-def _checked_rows(labels: Any, scores: Any, classes: Sequence[Any]) -> tuple[Floats, list[Any]]:
-    """Probabilities as a matrix, and the labels beside its rows."""
+def _checked_classes(classes: Any) -> list[Any]:
+    """The class of each column, each once."""
+    try:
+        names = listed_values(classes)
+        several = len(set(names)) == len(names) > 0
+    except (InputError, TypeError):  # nothing to list, or lists among the names
+        several = False
+    if not several:
+        raise InputError(f"classes must be a list, one for each column of scores and each once, got {shown(classes)}.")
+    return names
+
+
+def _checked_priors(class_prior: Any, classes: list[Any]) -> list[Any]:
+    """The share of each class, in the order of the classes."""
+    if isinstance(class_prior, Mapping):
+        missing = [name for name in classes if name not in class_prior]
+        if missing:
+            raise InputError(f"class_prior needs one share per class, and has none of {listed(missing)}.")
+        return [class_prior[name] for name in classes]
+    try:
+        priors = listed_values(class_prior)
+    except InputError:
+        raise InputError(f"class_prior needs one share per class, got {shown(class_prior)}.") from None
+    if len(priors) != len(classes):
+        raise InputError(f"class_prior needs one share per class, {len(classes)} of them, got {len(priors)}.")
+    return priors
+
+
+def _checked_rows(labels: Any, scores: Any, classes: list[Any]) -> tuple[Floats, NDArray[np.int64]]:
+    """Probabilities as a matrix, and the place of each row's class among the columns."""
     try:
         matrix = np.asarray(plain_values(scores), float)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"scores must be numbers, one column per class, got {shown(scores)}.") from None
-    if not hasattr(classes, "__len__"):
-        raise InputError(f"classes must be a list, one for each column of scores, got {shown(classes)}.")
     if matrix.ndim != 2 or matrix.shape[1] != len(classes):
         raise InputError(
             f"scores must have one column per class, {len(classes)} of them, got an array of shape {matrix.shape}."
@@ -114,10 +140,19 @@ def _checked_rows(labels: Any, scores: Any, classes: Sequence[Any]) -> tuple[Flo
     values = listed_values(labels)
     if len(values) != matrix.shape[0]:
         raise InputError(f"labels and scores must have the same length, got {len(values)} and {matrix.shape[0]}.")
-    unknown = sorted({repr(value) for value in values if not is_null(value) and value not in classes})
+    known = {name: place for place, name in enumerate(classes)}
+    places = np.array([UNLABELLED if is_null(value) else _place(value, known) for value in values], np.int64)
+    unknown = sorted({repr(values[row]) for row in np.flatnonzero(places == UNKNOWN)})
     if unknown:
-        raise InputError(f"labels {', '.join(unknown[:8])} are not among the classes {list(classes)!r}.")
-    return matrix, values
+        raise InputError(f"labels {', '.join(unknown[:8])} are not among the classes {classes!r}.")
+    return matrix, places
+
+
+def _place(value: Any, known: dict[Any, int]) -> int:
+    try:
+        return known.get(value, UNKNOWN)
+    except TypeError:  # what cannot be looked up, such as a list, is no class
+        return UNKNOWN
 
 
 def _mean_interval(intervals: Sequence[Interval]) -> Interval:

@@ -17,6 +17,7 @@ from pulens.confidence import check_confidence
 from pulens.counts.tally import MOST_ROWS
 from pulens.errors import PulensError, shown
 from pulens.keywords import hands_on, typed
+from pulens.scalars import is_among
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +282,7 @@ def sample_size_for_error(
         raise PulensError(f"error must lie between 0 and 1, got {error!r}.")
     if not unlabelled_per_labelled > 0:
         raise PulensError(f"unlabelled_per_labelled must be above 0, got {unlabelled_per_labelled!r}.")
-    if basis not in ("noise", "guarantee"):
+    if not is_among(basis, ("noise", "guarantee")):
         raise PulensError(f"basis must be 'noise' or 'guarantee', got {basis!r}.")
 
     def reached(labelled: int) -> tuple[float, int]:

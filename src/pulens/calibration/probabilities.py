@@ -10,6 +10,7 @@ from pulens.cells import WeightedEvidence, gather_within
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
 from pulens.evidence import Evidence
+from pulens.scalars import is_among
 
 ScoresAre = Literal["probability", "logit", "rank"]
 MEANINGS = ("probability", "logit", "rank")
@@ -45,7 +46,7 @@ def as_probabilities(evidence: Evidence, scores_are: str) -> Evidence:
 
 
 def check_meaning(scores_are: str) -> None:
-    if scores_are not in MEANINGS:
+    if not is_among(scores_are, MEANINGS):
         raise InputError(f"scores_are must be one of {listed(MEANINGS)}, got {scores_are!r}.")
 
 

@@ -17,6 +17,7 @@ from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bi
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.calibration.verdict import bin_p_values
 from pulens.cells import WeightedEvidence, gather_within
+from pulens.confidence import check_confidence
 from pulens.counts.tally import Totals
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
@@ -186,6 +187,7 @@ def reliability_of_bins(
     seed: int = 0,
 ) -> Reliability:
     """The diagram of rows already counted in bins."""
+    confidence = check_confidence(confidence)
     error = error_of_bins(evidence, counted, binning=binning, confidence=confidence, redraws=redraws, seed=seed)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     population, positive = counted.population_mass(masses), counted.positive_mass(masses)

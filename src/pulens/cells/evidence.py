@@ -18,6 +18,7 @@ import numpy as np
 
 from pulens.cells.counts import LabellingCells, counts_above
 from pulens.cells.priors import CellPriors
+from pulens.containers import numbers_for
 from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
@@ -58,8 +59,8 @@ class CellEvidence:
 
     def positives(self, shares: Floats | None = None) -> Floats:
         """Positives of every cell, at these shares among its unlabelled rows."""
-        alpha = self.priors.shares if shares is None else shares
         totals = self.cells.totals
+        alpha = self.priors.shares if shares is None else numbers_for("shares", shares, len(totals))
         known = (1 - self.label_noise) * totals[:, 0] if self.is_single else 0.0
         return np.asarray(known + alpha * totals[:, 1])
 

@@ -9,14 +9,16 @@ from pulens.comparison.parameters import given_parameters
 from pulens.errors import PulensError, shown
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.inputs.arrays import listed_values
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.metrics import find
+from pulens.metrics import among, find
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.metric import Metric
 from pulens.priors import ClassPrior
 from pulens.priors.class_prior import unlabelled_prior
+from pulens.scalars import real
 
 MOST_REDRAWS = 400  # a band is looked at: its ends need fewer redraws than an interval that is quoted
 
@@ -43,12 +45,13 @@ class Bands:
         >>> [len(ends) for ends in found.bands.over("roc_auc", [0.4, 0.5]).values()]
         [2, 2]
         """
-        if not isinstance(class_priors, Iterable):
+        priors = [real(prior) for prior in listed_values(class_priors)]
+        if not all(0 <= prior <= 1 for prior in priors):
             raise PulensError(
                 f"class_priors must be shares of positives, such as [0.2, 0.3], got {shown(class_priors)}."
             )
-        priors = list(class_priors)
-        if self.metrics[name].ignores_class_prior and priors:  # the same everywhere: once is enough
+        facts = self.metrics[among(self.metrics, name)]
+        if facts.ignores_class_prior and priors:  # the same everywhere: once is enough
             return {model: [self._at(name, model, priors[0])] * len(priors) for model in self.evidences}
         return {model: [self._at(name, model, prior) for prior in priors] for model in self.evidences}
 

@@ -19,12 +19,12 @@ from pulens.comparison.order import Order, order_by_prior
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
 from pulens.doors.combinations import refuse_together
-from pulens.errors import InputError, PulensError
+from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading, read_sample
-from pulens.inputs.columns import crossed
+from pulens.inputs.arrays import listed_values
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import in_order
 from pulens.inputs.tallies import is_elsewhere, is_tally_file, segments_of
@@ -32,11 +32,13 @@ from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.keywords import names_of
 from pulens.metrics.parts.measure import estimate, raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.priors import population_prior
 from pulens.recovery.assumptions import Assumptions
+from pulens.scalars import is_missing
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -355,8 +357,9 @@ def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any
         samples = {str(name): read_sample(labels, values, **asked.rows) for name, values in scores.items()}
         segments = _segments_of_values(within)
     else:
+        columns = () if columns is None else names_of("score", columns)
         _refuse_without_rows(labels, columns)
-        named = crossed(within if isinstance(within, str) else tuple(within))
+        named = names_of("labelled_within", within)
         samples = {name: read_sample(labels, **replace(asked, score=name).rows) for name in columns}
         is_file = isinstance(labels, str | Path)
         segments = _segments_of_file(labels, named, asked) if is_file else segments_of(labels, named)
@@ -375,9 +378,9 @@ def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any
     return CellRows(tuple(samples), first.labels[order], scored, codes[order], tuple(ordered), named)
 
 
-def _refuse_without_rows(source: Any, columns: Any) -> None:
-    if columns is None or isinstance(columns, str) or len(columns) < 2:
-        raise PulensError(f"a comparison needs at least two columns of scores, got {columns!r}.")
+def _refuse_without_rows(source: Any, columns: tuple[str, ...]) -> None:
+    if len(columns) < 2:
+        raise PulensError(f"a comparison needs at least two columns of scores, got {shown(list(columns))}.")
     standard_input = isinstance(source, str) and source == "-"
     if standard_input or is_tally_file(source) or isinstance(source, Tally) or is_elsewhere(source):
         raise InputError(
@@ -388,8 +391,8 @@ def _refuse_without_rows(source: Any, columns: Any) -> None:
 
 def _segments_of_values(within: Any) -> CodedSegments:
     """A cell for each row; None and nan are no cell."""
-    values = list(within) if hasattr(within, "__len__") and not isinstance(within, str) else [within]
-    found = (None if value is None or value != value else value for value in values)
+    values = listed_values(within)
+    found = (None if is_missing(value) else value for value in values)
     return CodedSegments.of(np.fromiter(found, object, len(values)))
 
 

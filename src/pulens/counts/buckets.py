@@ -191,7 +191,9 @@ class BucketTally:
 
         Within a block that holds several scores the rows are taken to be at its lowest one.
         """
-        return self.above(np.array([threshold]))[:, 0]
+        from pulens.counts.exactness import in_precision
+
+        return self.above(np.array([in_precision(threshold, self.lowest.dtype)]))[:, 0]
 
     def above(self, thresholds: Any) -> Floats:
         """Rows at or above each of these falling numbers, of shape (buckets, thresholds, 3)."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.curves._ties import level
 from pulens.curves.roc import roc_curve
+from pulens.errors import PulensError, shown
 from pulens.estimate import Curve
 from pulens.recovery import Recovery, observed_rates, recover
 from pulens.recovery.assumptions import Assumptions
@@ -16,6 +17,18 @@ from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.scalars import is_among
 
 Form = Literal["point", "roc"]
+
+
+def check_form(form: object) -> None:
+    """Which way from recovered rates to a curve.
+
+    >>> check_form("points")
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: form must be 'point' or 'roc', got 'points'.
+    """
+    if not is_among(form, get_args(Form)):
+        raise PulensError(f"form must be 'point' or 'roc', got {shown(form)}.")
 
 
 class PrecisionRecallAreas(NamedTuple):
@@ -38,6 +51,7 @@ def precision_recall_curve(table: Contingency, *, form: Form = "point") -> Curve
     >>> curve.x, curve.y
     (array([0.5, 1. ]), array([1. , 0.5]))
     """
+    check_form(form)
     if form == "roc":
         corrected = roc_curve(table)
         possible = Contingency(corrected.thresholds, corrected.y, corrected.x, table.positive, table.negative)

@@ -105,9 +105,7 @@ def gaps_of_rows(
 ) -> Gaps:
     """The gaps of groups whose rows were counted; ``found`` has their class priors, where there are any."""
     level, facts = check_confidence(confidence), find(metric)
-    if not isinstance(columns, Sequence):
-        raise PulensError(f"columns must name the columns that are compared together, got {shown(columns)}.")
-    asked = tuple(columns) or (rows.group_by,)
+    asked = names_of("columns", columns) or (rows.group_by,)
     each = 1 - (1 - level) / len(asked)
     _check_groups(rows, facts, metric)
     by_count = (facts.of_labelled or facts.counted) and rows.label_noise == 0

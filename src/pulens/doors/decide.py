@@ -59,6 +59,7 @@ from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
+from pulens.scalars import is_among
 from pulens.scenario import DEFAULT_SCENARIO
 
 PER = 1000.0  # rows that money is shown for
@@ -317,7 +318,7 @@ def decide(
             "nothing says what to decide by: give costs (cost_miss= and cost_alarm=), capacity=, recall_at_least= or "
             "precision_at_least=."
         )
-    if choose not in ("cost", "regret"):
+    if not is_among(choose, ("cost", "regret")):
         raise InputError(f"choose must be 'cost' or 'regret', got {shown(choose)}.")
     if kept and confidence is None:
         raise InputError("a floor is kept with a confidence: confidence=None leaves none. Give confidence=0.95.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from inspect import signature
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -576,7 +577,7 @@ class _Told:
     """Tells a caller who asked how many segments of all are done."""
 
     def __init__(self, progress: Callable[[int, int], None] | None, many: int) -> None:
-        if progress is not None and not callable(progress):
+        if progress is not None and not _takes_two(progress):
             raise PulensError(f"progress must be a function of two numbers, got {shown(progress)}.")
         self._progress, self._many, self._done = progress, many, 0
 
@@ -584,6 +585,19 @@ class _Told:
         self._done += done
         if self._progress is not None:
             self._progress(self._done, self._many)
+
+
+def _takes_two(function: object) -> bool:
+    """Whether this is a function that can be called with two numbers; what cannot be told is taken at its word."""
+    if not callable(function) or isinstance(function, type):
+        return False
+    try:
+        signature(function).bind(1, 2)
+    except TypeError:
+        return False
+    except ValueError:  # some built-in functions tell nothing
+        return True
+    return True
 
 
 def _best_of_all(known: _Known) -> float:

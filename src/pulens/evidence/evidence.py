@@ -8,9 +8,11 @@ from typing import Any, Literal
 
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
+from pulens.keywords import check_kinds
 from pulens.priors import ClassPrior
 from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
+from pulens.scalars import real
 from pulens.scenario import Scenario
 
 
@@ -39,9 +41,10 @@ class Evidence:
 
     def assumptions_at(self, unlabelled_prior: float) -> Assumptions:
         """At another share of positives among the unlabelled rows; every metric asks for the same few."""
-        if unlabelled_prior not in self._at:
-            self._at[unlabelled_prior] = Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
-        return self._at[unlabelled_prior]
+        share = real(unlabelled_prior)
+        if share not in self._at:
+            self._at[share] = Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
+        return self._at[share]
 
     @cached_property
     def _at(self) -> dict[float, Assumptions]:
@@ -67,6 +70,7 @@ class Evidence:
 
     def with_tally(self, tally: Tally, buckets: BucketTally | None = None) -> Evidence:
         """The same assumptions about other counts, such as a redrawn tally."""
+        check_kinds(Evidence.with_tally, {"tally": tally, "buckets": buckets})
         return replace(self, tally=tally, buckets=buckets)
 
     def __getstate__(self) -> dict[str, Any]:

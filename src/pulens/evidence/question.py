@@ -16,7 +16,7 @@ from pulens.errors import InputError
 from pulens.evidence.evidence import Evidence
 from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import Reading, holds_buckets, read_buckets, read_tally
-from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling
+from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling, check_seed
 from pulens.keywords import check_kinds, hands_on
 from pulens.priors import ClassPrior
 from pulens.priors.clustered import allowing_for_clusters
@@ -50,6 +50,7 @@ class Question:
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", check_scenario(self.scenario))
         object.__setattr__(self, "label_noise", check_label_noise(self.label_noise))
+        object.__setattr__(self, "seed", check_seed(self.seed))
         check_kinds(Question, {"combine": self.combine})
         if self.resampling is not None:  # refuses what no interval can be made with
             for name in _ASKED:

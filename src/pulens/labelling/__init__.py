@@ -13,6 +13,7 @@ from fractions import Fraction
 from pulens.catalogue import Catalogue
 from pulens.labelling._clues import auxiliary_log_odds, mixture_log_density
 from pulens.labelling._mechanism import Mechanism
+from pulens.scalars import is_among
 
 __all__ = [
     "MECHANISMS",
@@ -50,7 +51,7 @@ def canonical_name(name: str) -> str:
     'most_representative'
     """
     for own, mechanism in MECHANISMS.items():
-        if name in (own, mechanism.alias):
+        if is_among(name, (own, mechanism.alias)):
             return own
     MECHANISMS.find(name, listed_as=lambda own: f"{own} ({MECHANISMS[own].alias})")
     return name

@@ -125,7 +125,7 @@ def among(metrics: Iterable[str], name: str) -> str:
     pulens.errors.UnknownNameError: there is no metric 'recal'. Did you mean 'recall'?
     """
     known = list(metrics)
-    if name in known:
+    if isinstance(name, str) and name in known:
         return name
     if isinstance(name, str) and name in METRICS:
         raise UnknownNameError(

@@ -30,6 +30,7 @@ from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 LEVELS = 401  # quantiles of the exact distribution on which its grid stands
+MOST_ROWS = 2**53  # beyond, numbers of rows cannot be told from their neighbours
 CONTRADICTION = 3.0  # standard errors between audit and estimate beyond which they do not speak of one share
 
 
@@ -240,6 +241,8 @@ def rows_to_audit(share: float, width: float, *, confidence: float = 0.95) -> in
     few, many = 1, 2
     while _width(share, many, confidence) > width:
         few, many = many, many * 2
+        if many > MOST_ROWS:
+            raise AssumptionError(f"width {width!r} takes more than {MOST_ROWS:,} checked rows: ask for a wider one.")
     while many - few > 1:  # the width falls with the number of rows, up to the rounding of positives found
         middle = (few + many) // 2
         few, many = (middle, many) if _width(share, middle, confidence) > width else (few, middle)

@@ -6,6 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pulens.confidence import check_confidence
+from pulens.containers import numbers_for
+from pulens.errors import PulensError
+from pulens.keywords import typed
 from pulens.types import Floats
 
 
@@ -48,6 +52,7 @@ class PriorDistribution:
     def standard_deviation(self) -> float:
         return float(np.sqrt(self.masses @ (self.values - self.mean) ** 2))
 
+    @typed
     def quantile(self, share: float) -> float:
         """Inverse of the cumulative distribution, linear between the borders of grid cells."""
         borders = cell_borders(self.values)
@@ -58,17 +63,22 @@ class PriorDistribution:
 
         An interval that leaves out zero says "not zero": it may do so only if zero is unlikely.
         """
+        confidence = check_confidence(confidence)
         low, high = self.quantile((1 - confidence) / 2), self.quantile((1 + confidence) / 2)
         at_high = np.interp(high, self.values, self.density) / (self.density @ np.diff(cell_borders(self.values)))
         if (1 - confidence) / 2 >= at_high * low:  # as dense, on average, below the lower end as at the upper end
             return 0.0, self.quantile(confidence)
         return low, high
 
+    @typed
     def draw(self, rng: np.random.Generator, size: int) -> Floats:
         """Random shares, for carrying the doubt about the class prior into something else."""
+        if size < 0:
+            raise PulensError(f"size must be at least 0, got {size}.")
         borders = cell_borders(self.values)
         return np.interp(rng.random(size), np.concatenate([[0.0], np.cumsum(self.masses)]), borders)
 
+    @typed
     def below(self, limit: float) -> PriorDistribution:
         """The same distribution given that the share is at most ``limit``."""
         density = np.where(self.values <= limit, self.density, 0.0)
@@ -85,7 +95,7 @@ class PriorDistribution:
     def times(self, log_likelihood: Floats) -> PriorDistribution:
         """Combined with independent evidence about the same share."""
         with np.errstate(divide="ignore"):
-            height = np.log(self.density) + log_likelihood
+            height = np.log(self.density) + numbers_for("log_likelihood", log_likelihood, self.values.size)
         return PriorDistribution(self.values, np.exp(height - height.max()))
 
 

@@ -10,7 +10,7 @@ from pulens.keywords import KeywordError
 from pulens.labelling import Mechanism
 from pulens.notice import Notice, Severity
 from pulens.recovery.assumptions import check_label_noise
-from pulens.scalars import real, whole
+from pulens.scalars import is_among, real, whole
 from pulens.scenario import Scenario
 from pulens.synthesis.clues import MIXTURE_PARAMETERS
 from pulens.synthesis.construct import Recipe
@@ -31,8 +31,8 @@ def check_recipe(
 ) -> Recipe:
     label_noise = check_label_noise(label_noise)
     label_frequency = _check_how_many(label_frequency, labelled)
-    if unlabelled not in UNLABELLED:
-        raise AssumptionError(f"unlabelled must be one of {listed(UNLABELLED)}, got {unlabelled!r}.")
+    if not is_among(unlabelled, UNLABELLED):
+        raise AssumptionError(f"unlabelled must be one of {listed(UNLABELLED)}, got {shown(unlabelled)}.")
     if scenario is Scenario.SINGLE_SET and unlabelled != "disjoint":
         raise AssumptionError(
             "unlabelled='whole-pool' belongs to scenario='case-control': in a single set the labelled rows leave the "
@@ -54,18 +54,19 @@ def check_recipe(
 def _check_how_many(label_frequency: float | None, labelled: int | None) -> float | None:
     """The label frequency, unless a number of rows is given: one of the two."""
     if label_frequency is not None and labelled is not None:
-        raise AssumptionError(f"give label_frequency or labelled, not both; got {label_frequency!r} and {labelled!r}.")
-    if labelled is not None and (isinstance(labelled, bool) or int(labelled) != labelled or labelled < 1):
-        raise AssumptionError(f"labelled must be a whole number of at least 1, got {labelled!r}.")
+        both = f"{shown(label_frequency)} and {shown(labelled)}"
+        raise AssumptionError(f"give label_frequency or labelled, not both; got {both}.")
     if labelled is not None:
-        return None
-    label_frequency = 0.1 if label_frequency is None else label_frequency
-    if not 0 < label_frequency <= 1:
+        if real(labelled) >= 1 and real(labelled).is_integer():
+            return None
+        raise AssumptionError(f"labelled must be a whole number of at least 1, got {shown(labelled)}.")
+    share = real(0.1 if label_frequency is None else label_frequency)
+    if not 0 < share <= 1:
         raise AssumptionError(
-            f"label_frequency must be above 0 and at most 1, got {label_frequency!r}. It is the share of positives "
-            "that get a label: write 10% as 0.1."
+            f"label_frequency must be above 0 and at most 1, got {shown(label_frequency)}. It is the share of "
+            "positives that get a label: write 10% as 0.1."
         )
-    return label_frequency
+    return share
 
 
 def check_rows(X: Any, is_positive: Booleans) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.estimate import Interval
-from pulens.keywords import typed
+from pulens.keywords import check_kinds, typed
 from pulens.notice import Notice, worst_first
 from pulens.types import Floats
 from pulens.watching.bands import ScoreBand, score_bands
@@ -324,9 +324,10 @@ class Pulse:
         from pulens.watching.lives import accepted
         from pulens.watching.segments import controlled
 
+        check_kinds(Pulse.accept, {"because": because})
         if segment is None:
             return accepted(self, window, because)
-        if segment not in self.segments:
+        if not isinstance(segment, str) or segment not in self.segments:
             names = listed(list(self.segments))
             raise InputError(
                 f"there is no segment {shown(segment)}; there are {names}.{nearest(segment, self.segments)}"

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.atomic_write import write_whole
+from pulens.atomic_write import AnyPath, write_whole
 from pulens.counts.tally import Tally
 from pulens.doors.combinations import refuse_together
 from pulens.errors import InputError, PulensError, shown
@@ -72,7 +72,7 @@ def watch(
     noise: str = "default",
     labels_lag: str | int | None = None,
     positives: str = "reference",
-    state: str | Path | None = None,
+    state: AnyPath | None = None,
     rejudge: bool = False,
     cluster: Any = None,
     **reading: Any,
@@ -165,17 +165,15 @@ def judged(
     group_by: Any,
     class_prior: Any,
     audit: object,
-    state: str | Path | None,
+    state: AnyPath | None,
     rejudge: bool,
     **named: Any,
 ) -> Pulse:
     """The answer of :func:`watch`, its state read but not written."""
-    if state is not None and not isinstance(state, str | Path):
-        raise PulensError(f"state must be the name of a file, or None, got {shown(state)}.")
     columns = _columns(group_by)
     named["group_by"] = CROSSED.join(columns) or None
     settings = WatchSettings(**{name: named.pop(name) for name in SETTINGS if name in named})
-    kept = None if state is None or rejudge or not Path(state).exists() else read_state(state)
+    kept = None if state is None or rejudge or not Path(state).exists() else read_state(Path(state))
     given = {"class_prior": class_prior, "audit": audit, "kept": kept}
     if time is None:
         said = {"by": by, "reference_until": reference_until, "group_by": group_by}

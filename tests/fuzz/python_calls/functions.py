@@ -293,7 +293,7 @@ def classwise(chance: random.Random, folder: Path) -> PythonCall:
     rng = np.random.default_rng(chance.getrandbits(32))
     rows = chance.choice((5, 30, 80))
     scores = rng.dirichlet(np.ones(3), rows)
-    labels = np.where(rng.random(rows) < 0.4, np.array(["a", "b", ""])[rng.integers(0, 3, rows)], "")
+    labels = np.where(rng.random(rows) < 0.4, np.array(["a", "b", "c"])[rng.integers(0, 3, rows)], "")
     function = pulens.calibration.classwise_calibration_error
     options: dict[str, Any] = {"classes": ["a", "b", "c"], "class_prior": [0.3, 0.3, 0.4]}
     options.update(some_options(chance, options_of(function), 0.6))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate
 from pulens.evidence import ASSUMED, NOT_USED, Evidence, Question, gather
 from pulens.inputs import Reading
@@ -20,6 +22,16 @@ from pulens.metrics.parts.possible_worlds import (
     find_contradiction,
     within_what_is_possible,
 )
+from pulens.scalars import plain_scalar, real
+
+
+def _parameter(name: str, given: Any, declared: Any) -> Any:
+    """Text where the metric declares text, and a number as Python has it: a share of rows and a whole number differ."""
+    if isinstance(declared, str) and not isinstance(given, str):
+        raise PulensError(f"{name} must be text, such as {declared!r}, got {shown(given)}.")
+    plain = plain_scalar(given)
+    number = real(plain)
+    return plain if isinstance(plain, int | float) or math.isnan(number) else number
 
 
 class MetricFunction:
@@ -49,9 +61,10 @@ class MetricFunction:
         self.check_keywords(self.name, options)
         assumed = {name: options.pop(name) for name in ASSUMED if name in options}
         question = Question(confidence=confidence, redraws=redraws, seed=seed, **assumed)
-        parameters = {name: options.pop(name) for name in self.metric.parameters if name in options}
+        declared = self.metric.parameters
+        parameters = {name: _parameter(name, options.pop(name), declared[name]) for name in declared if name in options}
         if self.metric.needs_threshold:
-            check_threshold(threshold, required_by=self.name)
+            threshold = check_threshold(threshold, required_by=self.name)
         if self.metric.ignores_class_prior and question.is_silent_on_prior and not isinstance(labels, Evidence):
             # any would do, since the number does not depend on it, but 0: that says every row is labelled
             question = replace(question, unlabelled_prior=NOT_USED)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from pulens.intervals.of_metric import MetricConstruction
+from pulens.scalars import is_among
 from pulens.types import Floats
 
 
@@ -102,7 +103,7 @@ class Metric:
 
     def is_as_declared(self, parameters: Mapping[str, Any]) -> bool:
         """Whether these parameters ask for the number as the metric's facts describe it."""
-        return all(self.parameters[name] == given for name, given in parameters.items())
+        return all(is_among(given, (self.parameters[name],)) for name, given in parameters.items())
 
 
 def divide(numerator: Any, denominator: Any, *, empty: float = np.nan) -> Floats:
