@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -141,7 +141,7 @@ def _recall(judgement: Judgement, place: int, parts: Parts, own: bool, tail: flo
     cells, reference, settings = _cells(monitor), monitor.reference, monitor.settings
     prior = monitor.prior
     if not own and prior is not None and prior.ruled_out:
-        return _possible_recall(prior), _with_recall(parts, monitor.recall)
+        return _possible_recall(prior), parts  # of the other numbers hits are held at the rows flagged
     labelled = judgement.own_labelled(place) if own else reference.labelled
     found = _share("recall", float(labelled @ cells), float(labelled.sum()), settings.confidence, tail)
     if own:
@@ -168,14 +168,6 @@ def _possible_recall(prior: KnownPrior) -> Estimate:
         return Estimate("recall", math.nan, undefined_because=prior.ruled_out)
     value, low, high = prior.possible_recall
     return Estimate("recall", value, Interval(low, high, None, "possible worlds"), basis="possible worlds")
-
-
-def _with_recall(parts: Parts, recall: tuple[float, float, float] | None) -> Parts:
-    if recall is None:
-        return parts
-    values = parts.values.copy()
-    values[1] = recall[0]
-    return replace(parts, values=values)
 
 
 def _rate(name: str, monitor: Monitor, parts: Parts, reason: str | None) -> Estimate | None:
