@@ -37,7 +37,7 @@ class PUScorer:
         scores, _ = positive_scores(estimator, X, self.coding)
         if self.metric.needs_threshold and self.threshold is None:
             return self._at_best(y, scores, options)
-        found = MetricFunction(self.name, self.metric)(y, scores, threshold=self.threshold, **options)
+        found = MetricFunction(self.name, self.metric, withholds=False)(y, scores, threshold=self.threshold, **options)
         return found.value if self.metric.higher_is_better else -found.value
 
     def _at_best(self, y: Any, scores: Any, options: dict[str, Any]) -> float:
@@ -71,7 +71,7 @@ class PUScorer:
             raise PulensError(f"{self.name!r} reads the whole ranking: calls at one threshold do not give it.")
         options = self.options if sample_weight is None else {**self.options, "weights": sample_weight}
         calls = called_positive(y_pred, self.coding).astype(float)
-        return MetricFunction(self.name, self.metric)(y_true, calls, threshold=0.5, **options).value
+        return MetricFunction(self.name, self.metric, withholds=False)(y_true, calls, threshold=0.5, **options).value
 
     def get_metadata_routing(self) -> Any:
         from sklearn.utils.metadata_routing import MetadataRequest

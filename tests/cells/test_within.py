@@ -99,7 +99,7 @@ def test_one_cell_is_the_plain_evaluation(asked):
     within = pulens.evaluate(random_labels(), labelled_within="one", **asked)
     assert within.threshold == plain.threshold
     for name, found in plain.estimates.items():
-        assert within.estimates[name].value == pytest.approx(found.value, abs=1e-12), name
+        assert within.estimates[name].value == pytest.approx(found.value, abs=1e-12, nan_ok=True), name
         assert within.estimates[name].interval.width == pytest.approx(found.interval.width, rel=0.1), name
 
 
@@ -109,7 +109,7 @@ def test_known_negatives_and_an_estimated_prior_stay_as_they_are_with_one_cell()
         plain = pulens.evaluate(random_labels(), **asked)
         within = pulens.evaluate(random_labels(), labelled_within="one", **asked)
         for name, found in plain.estimates.items():
-            assert within.estimates[name].value == pytest.approx(found.value, abs=1e-12), name
+            assert within.estimates[name].value == pytest.approx(found.value, abs=1e-12, nan_ok=True), name
             assert within.estimates[name].interval.width == pytest.approx(found.interval.width, rel=0.1), name
 
 
@@ -401,3 +401,13 @@ def test_a_cell_without_rows_of_the_population_has_no_class_prior():
     (told,) = (one for one in within.to_dict()["cells"] if one["cell"] == "elsewhere")
     assert told["class_prior"] == {"value": None}
     assert "no rows" in str(within)
+
+
+def test_an_audit_without_a_positive_is_held_by_the_interval_of_its_class_prior():
+    found = pulens.estimate_prior_within(clinics(), labelled_within="clinic", audit=(0, 10))
+    for value, interval in [
+        (found.class_prior.value, found.class_prior.interval),
+        (found.class_prior.unlabelled, found.class_prior.unlabelled_interval),
+        *((row.value, row.interval) for row in found.cells),
+    ]:
+        assert interval.low <= value <= interval.high

@@ -568,3 +568,25 @@ def test_the_band_of_a_measure_that_no_class_prior_moves_is_computed_once(monkey
     band = found.bands.over("log_pulp", [0.1, 0.3, 0.5])
     assert len(asked) == len(models)
     assert all(len(ends) == 3 and len(set(ends)) == 1 for ends in band.values())
+
+
+@pytest.mark.parametrize("together", [1, 2])
+def test_a_range_of_class_priors_is_cut_by_the_scores_of_all_models_as_evaluate_cuts_it(together):
+    rng = np.random.default_rng(0)
+    positive = rng.random(300) < 0.5
+    labels, scores = (positive & (rng.random(300) < 0.5)).astype(int), rng.normal(1.5 * positive)
+    asked = {"scenario": "case-control", "threshold": 1.0, "redraws": 100}
+    if together > 1:
+        asked["cluster"] = np.arange(300) // together
+    names = ["roc_auc", "average_precision", "recall", "precision"]
+    models = {"weak": rng.normal(size=300), "own": scores}  # the first rules nothing out
+    found = pulens.compare(labels, models, class_prior=(0.4, 0.7), metrics=names, **asked)
+    alone = pulens.evaluate(labels, scores, class_prior=(0.4, 0.7), **asked)
+    assert alone.class_prior.interval.high < 0.7
+    assert found.class_prior.interval == alone.class_prior.interval
+    assert [notice.code for notice in found.notices].count("prior-range-cut") == 1
+    for name in names:
+        own = alone[name]
+        told = found.estimates[name]["own"]
+        assert told.value == pytest.approx(own.value, abs=1e-12), name
+        assert (told.interval.low, told.interval.high) == pytest.approx((own.interval.low, own.interval.high)), name

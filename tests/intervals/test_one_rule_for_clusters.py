@@ -97,3 +97,29 @@ def test_the_table_of_a_single_group_holds_the_intervals_of_the_evaluation(prior
         assert value == pytest.approx(found.value, rel=1e-12, nan_ok=True), name
         ends = found.interval.low, found.interval.high
         assert (known["low"], known["high"]) == pytest.approx(ends, rel=1e-12), name
+
+
+def test_clusters_of_a_single_row_rule_out_what_independent_rows_rule_out():
+    rng = np.random.default_rng(3)
+    positive = rng.random(240) < 0.4
+    labels, scores = (positive & (rng.random(240) < 0.5)).astype(int), rng.normal(2.5 * positive)
+    ruled_out = set()
+    for class_prior in np.arange(0.4, 0.8, 0.005).tolist():
+        asked = {"class_prior": class_prior, "threshold": 0.5}
+        plain = pulens.evaluate(labels, scores, **asked)
+        alone = pulens.evaluate(labels, scores, cluster=np.arange(240), **asked)
+        assert (plain.labelling is None) == (alone.labelling is None), class_prior
+        ruled_out.add(plain.labelling is not None)
+        assert alone["accuracy"].value == pytest.approx(plain["accuracy"].value, nan_ok=True), class_prior
+    assert ruled_out == {False, True}
+
+
+def test_only_clusters_of_rows_that_count_once_are_independent_rows():
+    from pulens.counts.buckets import BucketTally
+
+    labels, scores = [1, 0, 0, 0], [0.9, 0.4, 0.3, 0.1]
+    assert BucketTally.from_rows(labels, scores, range(4)).holds_single_rows
+    assert not BucketTally.from_rows(labels, scores, [0, 1, 2, 2]).holds_single_rows
+    assert not BucketTally.from_rows(labels, scores, range(4), [1, 2, 1, 1]).holds_single_rows
+    many = 1000  # more clusters than buckets
+    assert BucketTally.from_rows(np.arange(many) % 2, np.arange(many) / many, range(many)).holds_single_rows

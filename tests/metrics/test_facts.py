@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import pulens
-from pulens.metrics import METRICS, in_reading_order, leading
+from pulens.metrics import METRICS, MetricFunction, in_reading_order, leading
 from pulens.report.words import title_of
 
 SOURCE = Path(pulens.__file__).parent
@@ -112,3 +114,17 @@ def test_a_fact_decides_and_not_a_name(monkeypatch) -> None:
     own = evaluation.sensitivity("zebra", factor=2)
     assert own.interval == evaluation.sensitivity("roc_auc", factor=2).interval
     assert title_of("zebra") == "Zebra"
+
+
+@pytest.mark.parametrize("confidence", [None, 0.95])
+def test_a_function_withholds_what_an_evaluation_withholds_and_a_scorer_has_its_number(confidence):
+    rng = np.random.default_rng(0)
+    positive = rng.random(600) < 0.3
+    labels, scores = (positive & (rng.random(600) < 0.3)).astype(int), rng.normal(0.6 * positive)
+    shown = pulens.evaluate(labels, scores, threshold=1.0).at(1.0)["precision"]
+    found = pulens.metrics.precision(labels, scores, threshold=1.0, confidence=confidence)
+    assert shown.withheld_because
+    assert found.withheld_because == shown.withheld_because
+    assert math.isnan(found.value)
+    number = MetricFunction("precision", METRICS["precision"], withholds=False)(labels, scores, threshold=1.0)
+    assert 0 <= number.value <= 1

@@ -73,10 +73,10 @@ def test_numbers_at_another_class_prior_are_those_of_python(reference, windows, 
             assert said["withheld"] == (window.trust == "withheld" and window.shift.value < 0 and window.rows >= 30)
             for name in metrics:
                 truth = getattr(window, name)
+                if truth.undefined_because or truth.basis == "possible worlds":  # the page supposes random labels
+                    continue
                 if name == "recall" and not given.get("label_noise"):
                     assert said["found"][name][0] == pytest.approx(truth.value, abs=1e-9)
-                    continue
-                if truth.undefined_because:
                     continue
                 ends = (truth.value, truth.interval.low, truth.interval.high)
                 assert said["found"][name] == pytest.approx(ends, abs=1e-9)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pyarrow
 import pytest
 
 import pulens
@@ -616,3 +617,52 @@ def test_a_notebook_shows_the_verdict_and_names_as_text(reference):
     assert "&lt;i&gt;" in shown
     assert "<i>" not in shown
     assert "Nothing changed" in shown or "No change is certain" in shown
+
+
+@pytest.mark.parametrize(("class_prior", "label_noise"), [(0.3, 0.0), (0.6, 0.0), (0.3, 0.05)])
+def test_recall_of_a_reference_that_rules_its_class_prior_out_is_what_an_evaluation_of_it_says(
+    class_prior, label_noise, tmp_path
+):
+    rng = np.random.default_rng(5)
+
+    def drawn(rows=2000):
+        positive = rng.random(rows) < 0.2
+        labels = (positive & (rng.random(rows) < 0.4)).astype(int)
+        return pyarrow.table({"label": labels, "score": rng.normal(3.0 * positive)})
+
+    reference, window = drawn(), drawn()
+    asked = {"class_prior": class_prior, "threshold": 1.5, "label_noise": label_noise}
+    there = pulens.evaluate(reference, **asked).at(1.5)
+    state = tmp_path / "watch.json"
+    found = pulens.watch(reference, {"may": window}, state=state, **asked)
+    again = pulens.watch(reference, {"may": window, "next": drawn()}, state=state, **asked)
+    for pulse in (found, again):  # from the rows, and from where a state stands
+        told = pulse.to_dict()
+        recall = pulse.windows["may"].recall
+        if there["recall"].undefined_because:
+            assert class_prior == 0.6 or label_noise
+            assert told["reference"]["recall"] is None
+            assert recall.undefined_because
+            assert pulse.windows["may"].precision.undefined_because
+        else:
+            assert told["reference"]["recall"] == pytest.approx(there["recall"].value, abs=1e-12)
+            assert recall.value == pytest.approx(there["recall"].value, abs=1e-12)
+            assert (recall.interval.low, recall.interval.high) == pytest.approx(
+                (there["recall"].interval.low, there["recall"].interval.high)
+            )
+        assert "labels-not-random" in [notice.code for notice in pulse.notices]
+        assert pulse.to_html()
+        assert str(pulse)
+
+
+def test_a_watch_whose_class_prior_fits_says_nothing_of_possible_worlds():
+    rng = np.random.default_rng(5)
+    positive = rng.random(4000) < 0.2
+    labels = (positive & (rng.random(4000) < 0.4)).astype(int)
+    rows = pyarrow.table({"label": labels, "score": rng.normal(2.0 * positive)})
+    parts = [rows.slice(0, 2000), rows.slice(2000)]
+    found = pulens.watch(parts[0], {"may": parts[1]}, class_prior=0.2, threshold=1.0)
+    assert "labels-not-random" not in [notice.code for notice in found.notices]
+    assert set(found.to_dict()["class_prior"]) == {"value", "low", "high", "variance", "source"}
+    there = pulens.evaluate(parts[0], class_prior=0.2, threshold=1.0)
+    assert found.to_dict()["reference"]["recall"] == pytest.approx(there["recall"].value)

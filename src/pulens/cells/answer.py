@@ -16,6 +16,7 @@ from pulens.cells.split import SplitRange, split_range
 from pulens.errors import listed
 from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.prior_doubt import holding
 from pulens.notice import Notice, Severity
 
 LARGE_SHARE = 0.05  # of the positives in cells without a label, from which on that is a warning
@@ -197,7 +198,10 @@ def prior_interval(evidence: CellEvidence, place: int) -> Interval | None:
     if evidence.is_single:
         known = (1 - evidence.label_noise) * totals[0]
         low, high = ((known + end * totals[1]) / totals.sum() for end in (low, high))
-    return None if high - low < 1e-12 else Interval(float(low), float(high), confidence, evidence.priors.method)
+    if high - low < 1e-12:
+        return None
+    low, high = holding(float(evidence.cell_priors[place]), float(low), float(high))  # draws may all lie above 0
+    return Interval(low, high, confidence, evidence.priors.method)
 
 
 def _recall_interval(

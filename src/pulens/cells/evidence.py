@@ -23,6 +23,7 @@ from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.intervals.prior_doubt import holding
 from pulens.priors import ClassPrior
 from pulens.scenario import Scenario
 from pulens.types import Floats
@@ -155,9 +156,8 @@ class CellEvidence:
             ends = np.sort(np.asarray(both(priors.draws)), axis=1)
             cut = [np.quantile(end, [0.025, 0.975]) for end in ends]
             if cut[1][1] - cut[1][0] > 1e-12:
-                interval, reach = (
-                    Interval(float(e[0]), float(e[1]), 0.95, "draws of the cells' class priors") for e in cut
-                )
+                around = [holding(float(own), *map(float, e)) for own, e in zip((value, among), cut, strict=True)]
+                interval, reach = (Interval(*e, 0.95, "draws of the cells' class priors") for e in around)
         elif priors.treatment == "range":
             sides = [each.shares for each in priors.along]
             if priors.low is not None and priors.high is not None:

@@ -364,7 +364,7 @@ def _write_summary(path: str, source: Any) -> None:
 
 
 @command.command(name="wild")
-@click.argument("folder", type=click.Path(exists=True, file_okay=False))
+@click.argument("folder", type=click.Path())
 @click.option("--labelling", default="practice", show_default=True, metavar="random or practice")
 @click.option("--learn", "path", metavar="FILE", help="Write the distribution that these data sets show, as JSON.")
 @click.option("--by-family", "families", is_flag=True, help="Also show each family by itself.")

@@ -38,7 +38,7 @@ from pulens.keywords import hands_on, names_of
 from pulens.metrics import find, leading
 from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
 from pulens.metrics.parts.metric import Metric
-from pulens.metrics.parts.possible_worlds import find_contradiction
+from pulens.metrics.parts.possible_worlds import find_contradiction, lowest_possible_prior
 from pulens.metrics.parts.top_of_list import RankedList, rows_of
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
@@ -340,13 +340,11 @@ def _evidence(rows: JointCounts | ClusteredModels, question: Question) -> tuple[
     """
     if isinstance(rows, ClusteredModels):
         settled = [question.settle_buckets(counted) for counted in rows.buckets]
-        told = estimates_of_prior(rows.names, settled)
-        lowest = min(settled, key=lambda found: found.class_prior.unlabelled)
-        return lowest.with_tally(rows.buckets[0].tally, rows.buckets[0]), told
-    tallies = rows.tallies()
-    settled = [question.settle(tally) for tally in tallies]
+    else:
+        settled = [question.settle(tally) for tally in rows.tallies()]
     told = estimates_of_prior(rows.names, settled)
-    return min(settled, key=lambda found: found.class_prior.unlabelled).with_tally(tallies[0]), told
+    lowest = lowest_possible_prior(settled)
+    return lowest.with_tally(settled[0].tally, settled[0].buckets), told
 
 
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:

@@ -171,6 +171,11 @@ class BucketTally:
             return len(self), len(self)
         return max(self.counted_clusters[0], len(self)), self.counted_clusters[1]
 
+    @property
+    def holds_single_rows(self) -> bool:
+        """Whether every cluster is a single row that counts once."""
+        return self.clusters[0] == self.rows == self.tally.totals.rows
+
     @cached_property
     def totals(self) -> Floats:
         """Rows of each kind in every bucket, of shape (buckets, 3)."""

@@ -12,7 +12,7 @@ from pulens.decisions.costs import Costs
 from pulens.evidence import Evidence
 from pulens.notice import Notice, Severity
 from pulens.recovery import recover, recover_at
-from pulens.recovery.contingency import Contingency, possible_hits
+from pulens.recovery.contingency import ROUNDING, Contingency, possible_hits
 from pulens.types import Floats
 
 #: said where random labels are impossible at the class prior
@@ -51,6 +51,7 @@ class Actions:
     def _from(cls, table: Contingency) -> Actions:
         prior = float(table.class_prior)
         flagged = prior * table.true_positive_rate + (1 - prior) * table.false_positive_rate
+        flagged = np.where(np.abs(flagged) < ROUNDING, 0.0, flagged)  # rates that cancel leave their rounding
         return cls(table.thresholds, table.true_positive_rate, np.clip(flagged, 0.0, 1.0), prior)
 
     @property

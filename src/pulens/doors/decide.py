@@ -454,8 +454,12 @@ class _Deciding:
 
     def _reaches(self, name: str) -> NDArray[np.bool_]:
         """Where the number that is shown is no lower than its floor."""
-        found = RATES[name](self.points) >= self.floors[name] - 1e-12
-        return np.asarray(found if name == RECALL else found & (self._contradiction is None))
+        rates = RATES[name](self.points)
+        found = rates >= self.floors[name] - 1e-12
+        if name == RECALL:
+            return np.asarray(found)
+        # where nothing of the population is flagged no promise is broken
+        return np.asarray((found | np.isnan(rates)) & (self._contradiction is None))
 
     @cached_property
     def _contradiction(self) -> Contradiction | None:
@@ -582,7 +586,16 @@ class _Deciding:
                 "rows are too few to know how many of a volume would be flagged."
             )
         tally = self.evidence.tally
-        if name == PRECISION:
+        possible = self._lowest_possible(float(tally.thresholds[-1]))
+        if self._contradiction is not None and (name == PRECISION or not math.isfinite(possible)):
+            prior = self.evidence.class_prior.value
+            return (
+                f"these rows rule out class prior {prior:.4g} with random labels, and no {name} can be promised at it. "
+                "pulens evaluate says what would fit."
+            )
+        if self._contradiction is not None:
+            seen = possible
+        elif name == PRECISION:
             seen = best_precision_floor(self.evidence, self._confidence)
         elif self.evidence.label_noise:
             seen = self._noisy_limit(float(tally.thresholds[-1]))

@@ -6,6 +6,7 @@ import math
 import textwrap
 from typing import TYPE_CHECKING
 
+from pulens.decisions.actions import RULED_OUT
 from pulens.decisions.demands import PRECISION, RECALL
 from pulens.estimate import Estimate
 from pulens.report.words import amount, percent
@@ -47,7 +48,7 @@ def _flag(decision: Decision) -> list[str]:
     if decision.flag != "none":
         what = f"Flag scores of {score(decision.threshold or 0.0)} and above"
     line = f"{what} ({by[decision.choice]}{_if_the_prior(decision)})."
-    if any(notice.code == "impossible-rates" for notice in decision.notices):
+    if any(notice.code == RULED_OUT.code for notice in decision.notices):
         prior = decision.evidence.class_prior.value
         line = f"Not to be acted on: these rows rule out class prior {prior:.4g} with random labels. {line}"
     return [line]

@@ -176,6 +176,8 @@ def _before(pulse: Pulse, name: str) -> float | None:
     if monitor.prior is None:
         return None if monitor.recall is None else monitor.recall[0]
     recall = 0.0 if cells is None else float(monitor.reference.p @ cells)
+    if monitor.prior.ruled_out and (name == "recall" or (name != "prior" and monitor.recall is None)):
+        return None if monitor.recall is None else monitor.recall[0]
     if name != "prior" and not flagged:
         return None
     parts = Parts(np.array([0.0, recall, flagged or 1.0, flagged or 1.0]), np.zeros((4, 4)))

@@ -16,7 +16,6 @@ from pulens.atomic_write import AnyPath, write_whole
 from pulens.counts.tally import Tally
 from pulens.doors.combinations import refuse_together
 from pulens.errors import InputError, PulensError, shown
-from pulens.evidence.settling import settle_class_prior
 from pulens.inputs import READING
 from pulens.keywords import hands_on, names_of
 from pulens.locks import locked
@@ -291,9 +290,8 @@ def judge_tallies(
         return _continued(settings, read, kept, asked)
     prior = None
     if class_prior is not None or audit is not None:
-        whole = _labelled_whole(read)
-        scenario = Scenario(settings.scenario)
-        prior = KnownPrior.of(settle_class_prior(whole, scenario, class_prior, None, settings.label_noise, audit))
+        asked_of = settings.question(class_prior, audit)
+        prior = KnownPrior.settled(asked_of.settle(_labelled_whole(read)), settings.threshold)
     return _continued(settings, read, _begin(settings, read, prior, asked), asked)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,9 @@ from scipy.special import ndtri
 
 from pulens.confidence import check_confidence
 from pulens.errors import InputError, PulensError, shown
+from pulens.evidence import Evidence, Question
+from pulens.metrics import METRICS
+from pulens.metrics.parts.possible_worlds import find_contradiction, within_what_is_possible
 from pulens.priors import ClassPrior
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scalars import is_among, real
@@ -134,19 +137,46 @@ class WatchSettings:
         """The log of the running total at which a line alarms."""
         return float(-np.log(self.level(line)))
 
+    def question(self, class_prior: Any, audit: object = None) -> Question:
+        """What is assumed of rows of the reference."""
+        return Question(class_prior=class_prior, label_noise=self.label_noise, scenario=self.scenario, audit=audit)
+
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class KnownPrior:
-    """The class prior of a reference: exact, with a variance, or only a range."""
+    """The class prior of a reference: exact, with a variance, or only a range.
+
+    ``ruled_out`` says why where the reference's rows rule out random labels at it; ``possible_recall`` is then recall
+    in the nearest possible world with its range, if there is one.
+    """
 
     value: float
     low: float
     high: float
     variance: float
     source: str
+    ruled_out: str | None = None
+    possible_recall: tuple[float, float, float] | None = None
+
+    @classmethod
+    def settled(cls, evidence: Evidence, threshold: float | None) -> KnownPrior:
+        """As an evaluation of the reference takes it."""
+        evidence = within_what_is_possible(evidence)
+        known, against = cls.of(evidence.class_prior), find_contradiction(evidence)
+        if against is None:
+            return known
+        said = (
+            f"these rows rule out random labels at a class prior of {known.value:.3g} "
+            f"({against.labelling.largest_possible_prior:.3g} at most)"
+        )
+        known = replace(known, ruled_out=said)
+        found = None if threshold is None else against.estimate("recall", METRICS["recall"], threshold, {})
+        if found is None or found.interval is None:
+            return known
+        return replace(known, possible_recall=(found.value, found.interval.low, found.interval.high))
 
     @classmethod
     def of(cls, prior: ClassPrior) -> KnownPrior:
@@ -159,7 +189,11 @@ class KnownPrior:
         return cls(prior.value, prior.value, prior.value, error**2, prior.method)
 
     def to_dict(self) -> dict[str, Any]:
-        return asdict(self)
+        told = asdict(self)
+        return told if self.ruled_out else {name: told[name] for name in OF_ANY_PRIOR}
+
+
+OF_ANY_PRIOR = ("value", "low", "high", "variance", "source")
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,9 +292,11 @@ class Monitor:
 
     @property
     def recall(self) -> tuple[float, float, float] | None:
-        """Recall among the reference's labelled rows with its interval."""
+        """Recall among the reference's labelled rows with its interval; in a possible world where those are none."""
         if self.flagged is None:
             return None
+        if self.prior is not None and self.prior.ruled_out:
+            return self.prior.possible_recall
         tail = (1 - self.settings.confidence) / 2
         return recall_among(float(self.reference.labelled @ self.flagged), self.reference.n_labelled, tail)
 

@@ -120,6 +120,13 @@ def _about_reference(monitor: Monitor) -> list[Notice]:
             f"(below {WEAK_AREA}). Other people look like more positives, and no window is better than doubtful."
         )
         found.append(Notice(Severity.WARNING, "weak-score", words))
+    prior = monitor.prior
+    if prior is not None and prior.ruled_out:
+        words = (
+            f"In the reference {prior.ruled_out}. Recall is that of the nearest possible world, where there is one; "
+            "pulens evaluate of the reference says what would fit."
+        )
+        found.append(Notice(Severity.SERIOUS, "labels-not-random", words))
     if labelled < FEW_LABELLED:
         recall = monitor.recall
         width = "" if recall is None else f" Recall is known to within {recall[2] - recall[1]:.2f}."

@@ -14,7 +14,7 @@ from pulens.notice import Notice, Severity, worst_first
 from pulens.types import Booleans, Floats
 from pulens.watching.fit import held
 from pulens.watching.judging import FEWEST_ROWS, MISFIT, Judgement, ReducedWindow
-from pulens.watching.monitor import WEAK_AREA, Monitor
+from pulens.watching.monitor import WEAK_AREA, KnownPrior, Monitor
 from pulens.watching.rates import Parts, parts_of, rate_of, recall_among, with_own_positives
 
 Trust = Literal["ok", "doubtful", "withheld"]
@@ -88,7 +88,9 @@ def _window(judgement: Judgement, place: int) -> WatchedWindow:
         counted = float(window.counts.population @ monitor.flagged)
         flagged = _share("flagged", counted, window.counts.rows, settings.confidence, tail)
         recall, parts = _recall(judgement, place, parts, own, tail)
-    rates = {name: _rate(name, monitor, parts, reason) for name in ("prior", "precision", "f1", "accuracy")}
+    unknown = None if own or monitor.prior is None or monitor.recall is not None else monitor.prior.ruled_out
+    rates = {name: _rate(name, monitor, parts, reason or unknown) for name in ("precision", "f1", "accuracy")}
+    rates["prior"] = _rate("prior", monitor, parts, reason)
     return WatchedWindow(
         window.name,
         window.counts.rows,
@@ -137,6 +139,9 @@ def _recall(judgement: Judgement, place: int, parts: Parts, own: bool, tail: flo
     """The reference's recall, or the window's own once it is mature and the recall line stands."""
     monitor, window = judgement.monitor, judgement.windows[place]
     cells, reference, settings = _cells(monitor), monitor.reference, monitor.settings
+    prior = monitor.prior
+    if not own and prior is not None and prior.ruled_out:
+        return _possible_recall(prior), parts  # of the other numbers hits are held at the rows flagged
     labelled = judgement.own_labelled(place) if own else reference.labelled
     found = _share("recall", float(labelled @ cells), float(labelled.sum()), settings.confidence, tail)
     if own:
@@ -155,6 +160,14 @@ def _recall(judgement: Judgement, place: int, parts: Parts, own: bool, tail: flo
         rate = rate_of("recall", parts, monitor.prior.value, noise=settings.label_noise, z=settings.z)
         found = Estimate("recall", rate.value, Interval(rate.low, rate.high, settings.confidence, "delta method"))
     return found, parts
+
+
+def _possible_recall(prior: KnownPrior) -> Estimate:
+    """Of the reference where its rows rule out random labels, as an evaluation of it says."""
+    if prior.possible_recall is None:
+        return Estimate("recall", math.nan, undefined_because=prior.ruled_out)
+    value, low, high = prior.possible_recall
+    return Estimate("recall", value, Interval(low, high, None, "possible worlds"), basis="possible worlds")
 
 
 def _rate(name: str, monitor: Monitor, parts: Parts, reason: str | None) -> Estimate | None:

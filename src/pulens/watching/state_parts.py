@@ -14,7 +14,7 @@ from pulens.errors import InputError, shown
 from pulens.types import Floats
 from pulens.watching.fit import Fit
 from pulens.watching.judging import ReducedWindow
-from pulens.watching.monitor import PARTS, KnownPrior, Monitor
+from pulens.watching.monitor import OF_ANY_PRIOR, PARTS, KnownPrior, Monitor
 from pulens.watching.shift import Shift, shift_of
 
 LARGEST = 1e100  # of numbers that are multiplied with one another
@@ -104,12 +104,21 @@ def names_of(names: Iterable[str]) -> list[str]:
 def prior_of(told: Mapping[str, Any]) -> KnownPrior:
     """A class prior with its doubt."""
     given = dict(told)
-    if set(given) != {one.name for one in fields(KnownPrior)}:
+    known = {one.name for one in fields(KnownPrior)}
+    if not set(OF_ANY_PRIOR) <= set(given) <= known:
         raise InputError(f"a class prior must have a value, low, high, variance and source, got {shown(list(given))}")
     low, value, high = (number_of(given[name], name, at_least=0, at_most=1) for name in ("low", "value", "high"))
     if not low <= value <= high:
         raise InputError(f"the class prior {value:g} must lie between {low:g} and {high:g}")
-    return KnownPrior(value, low, high, number_of(given["variance"], "variance", at_least=0), str(given["source"]))
+    variance = number_of(given["variance"], "variance", at_least=0)
+    ruled_out, recall = given.get("ruled_out"), given.get("possible_recall")
+    if recall is not None:
+        recall = tuple(float(each) for each in numbers_of(recall, "possible_recall", at_least=0, at_most=1))
+        if len(recall) != 3:
+            raise InputError(f"possible_recall must be a value and two ends, got {shown(list(recall))}")
+    return KnownPrior(
+        value, low, high, variance, str(given["source"]), None if ruled_out is None else str(ruled_out), recall
+    )
 
 
 def measured_of(told: Mapping[str, Any], window: ReducedWindow, monitor: Monitor) -> tuple[Shift, Fit | None]:

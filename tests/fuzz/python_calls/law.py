@@ -220,8 +220,16 @@ def capacity_is_no_choice(case: Case, chance: random.Random, folder: Path) -> It
     yield from differences(first, numbers_of({name: there[name] for name in first}), "decide by capacity and at")
 
 
+def cut_range(case: Case, found: Any) -> dict[str, Any]:
+    """The range of class priors that is left where the scores of all models rule out a part of what was given."""
+    if not isinstance(case.assumed.get("class_prior"), tuple):
+        return {}
+    reach = found.class_prior.interval
+    return {"class_prior": (reach.low, reach.high)}
+
+
 def compared(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
-    """An estimate of the class prior reads all models, and is left out."""
+    """An estimate of the class prior reads all models, and is left out; a range is cut by all of them."""
     if not case.has_given_prior:
         return
     scores = {"a": case.world.scores, "b": np.round(case.world.scores, 1)}
@@ -231,7 +239,7 @@ def compared(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     found = pulens.compare(case.world.labels, scores, **options)
     told = {name: each["estimates"]["a"] for name, each in found.to_dict()["metrics"].items() if "estimates" in each}
     extra = {"cluster": options["cluster"]} if "cluster" in options else {}
-    whole = case.evaluate(**extra)
+    whole = replace(case, assumed={**case.assumed, **cut_range(case, found)}).evaluate(**extra)
     second = {**numbers_of(whole.estimates), **numbers_of(whole.at(case.threshold).estimates)}
     yield from differences(told_numbers(told), second, "compare and evaluate")
 
@@ -373,7 +381,7 @@ def watched(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
         told.append(pulens.watch(tables[0], {"may": tables[1]}, **options).to_dict())
     reference = told[0]["reference"]
     there = replace(case, world=case.world.take(np.arange(half))).evaluate().at(case.threshold)
-    fits = bool(there.table.is_possible.all())  # a watch does not cut what its class prior makes impossible
+    fits = bool(there.table.is_possible.all())  # a watch does not cut what chance made impossible
     if fits and case.has_given_prior and "label_noise" not in case.assumed and not there["recall"].undefined_because:
         recall = {"recall": (reference["recall"], math.nan, math.nan)}
         yield from differences(recall, numbers_of({"recall": there["recall"]}), "watch and at", values_only=True)

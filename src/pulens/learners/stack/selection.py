@@ -89,5 +89,5 @@ def _metric(name: str, scores: NDArray[Any], n_labelled: int, class_prior: float
     options: dict[str, Any] = {"class_prior": class_prior, "scenario": scenario}
     if metric.reads == "threshold":
         options["threshold"] = float(np.nextafter(np.float32(cut), np.float32(np.inf)))
-    value = MetricFunction(name, metric)(labels, scores, **options).value
+    value = MetricFunction(name, metric, withholds=False)(labels, scores, **options).value
     return value if metric.higher_is_better else -value

@@ -65,7 +65,7 @@ def _largest_error(
         for each in assumed:
             here = value(metric, evidence.tally, each, threshold, **parameters)
             values = [value(metric, corner, each, threshold, **parameters) for corner in possible]
-            if metric.reads == "threshold" and not metric.counted:
+            if metric.reads == "threshold" and not metric.counted and len(possible) > 1:
                 values += _over_rates(metric, [recover_at(corner, each, threshold) for corner in possible], parameters)
             found.append(_farthest(values, here))
     elif metric.binning_error is not None:

@@ -22,6 +22,7 @@ from pulens.metrics.parts.possible_worlds import (
     find_contradiction,
     within_what_is_possible,
 )
+from pulens.metrics.parts.withholding import withhold
 from pulens.scalars import plain_scalar, real
 
 
@@ -37,12 +38,15 @@ def _parameter(name: str, given: Any, declared: Any) -> Any:
 class MetricFunction:
     """A metric as a function of labels and scores; see :func:`pulens.evaluate` for the arguments.
 
-    No interval is computed unless ``confidence`` asks for one: scorers call metrics many times.
+    No interval is computed unless ``confidence`` asks for one: scorers call metrics many times. A value that an
+    estimated class prior leaves open is withheld (:mod:`pulens.metrics.parts.withholding`), unless ``withholds`` is
+    False: who compares models needs a number of each.
     """
 
-    def __init__(self, name: str, metric: Metric) -> None:
+    def __init__(self, name: str, metric: Metric, *, withholds: bool = True) -> None:
         self.name = name
         self.metric = metric
+        self.withholds = withholds
         self.__name__ = name
         self.__doc__ = f"{metric.summary}.\n\n{metric.compute.__doc__ or ''}"
 
@@ -73,7 +77,8 @@ class MetricFunction:
         contradiction = None if self.metric.ignores_class_prior else find_contradiction(evidence, multiple)
         doubts = None if question.resampling is None else Doubts(evidence, question.resampling)
         given = {"threshold": threshold, "doubts": doubts, "contradiction": contradiction}
-        return estimate(self.name, self.metric, evidence, **given, **parameters)
+        found = estimate(self.name, self.metric, evidence, **given, **parameters)
+        return withhold(found, self.metric) if self.withholds else found
 
     def check_keywords(self, door: str, given: Iterable[str]) -> None:
         """Refuse arguments that neither this metric nor the reading of rows takes."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -178,6 +179,14 @@ def within_what_is_possible(evidence: Evidence) -> Evidence:
         notices=(*prior.notices, notice),
     )
     return replace(evidence, class_prior=cut)
+
+
+def lowest_possible_prior(evidences: Iterable[Evidence]) -> Evidence:
+    """Of several scores of the same rows, the evidence with the lowest class prior, cut as each score alone cuts it.
+
+    A class prior belongs to the rows, not to a score: what one of them rules out is ruled out for all.
+    """
+    return min(map(within_what_is_possible, evidences), key=lambda found: found.class_prior.unlabelled)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,14 @@
 // An evaluation as plain values, with the keys of `pulens evaluate --json`.
 const answer = (() => {
   const finite = (value) => (Number.isFinite(value) ? value : null);
-  const interval = (found) => found && { low: finite(found.low), high: finite(found.high), confidence: found.confidence, method: found.method };
+  const guarantee = (found) => found.confidence === null || found.confidence === undefined ? "possible set" : "asymptotic";
+  const interval = (found) => found && {
+    low: finite(found.low),
+    high: finite(found.high),
+    confidence: found.confidence,
+    method: found.method,
+    guarantee: guarantee(found),
+  };
 
   function estimate(found) {
     const told = { value: finite(found.value), low: null, high: null, basis: "random labelling", ...interval(found.interval) };
