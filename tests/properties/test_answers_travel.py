@@ -20,6 +20,7 @@ import pulens
 from pulens import calibration
 from pulens.audits.judges import ReviewerErrors
 from pulens.calibration.reviewed import reviewed_reliability
+from pulens.calibration.verdict import calibration_verdict
 from pulens.doors.reviews import ReviewsAsked, row_reviews
 from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading
@@ -74,6 +75,8 @@ def answers_of(rows, prior):
         both.label_noise,
         calibration.reliability(labels, scores, **given_prior),
         calibration.reliability(labels, scores, **given_prior).bins[0],
+        calibration_verdict(calibration.reliability(labels, scores, **given_prior)),
+        calibration_verdict(calibration.reliability(labels, scores, **given_prior)).tests[0],
         calibration.recalibrate(labels, scores, **given_prior),
         calibration.recalibrate(labels, scores, **given_prior).map,
         calibration.expected_calibration_error(labels, scores, **given_prior),
