@@ -21,19 +21,24 @@ class Interval:
     ``confidence`` is ``None`` where the range is one of possibilities rather than of chance: the values that a
     metric takes while the class prior moves over a given range.
 
+    ``guarantee`` says what the confidence rests on: ``"exact"``, ``"design-based"`` (rows that were drawn and checked),
+    ``"asymptotic"``, ``"calibrated on 15 real domains"``, or ``"possible set"`` where there is no confidence.
+
     >>> print(Interval(0.8, 0.9, 0.95, "percentile"))
     [0.800, 0.900]
+    >>> Interval(0.8, 0.9, 0.95, "percentile").guarantee, Interval(0.8, 0.9, None, "given").guarantee
+    ('asymptotic', 'possible set')
     """
 
     low: float
     high: float
     confidence: float | None
     method: str
-    guarantee: str = ""  # "exact", "asymptotic", "calibrated on N real domains" or "possible set"
+    guarantee: str = ""  # what the confidence rests on; by default what the method's name says
 
     def __post_init__(self) -> None:
         if not self.guarantee:
-            object.__setattr__(self, "guarantee", "possible set" if self.confidence is None else "asymptotic")
+            object.__setattr__(self, "guarantee", _guarantee(self.confidence, self.method))
         if self.low > self.high:
             raise PulensError(f"an interval needs low <= high, got {self.low!r} and {self.high!r}")
 
@@ -55,6 +60,13 @@ class Interval:
             "method": self.method,
             "guarantee": self.guarantee,
         }
+
+
+def _guarantee(confidence: float | None, method: str) -> str:
+    if confidence is None:
+        return "possible set"
+    kinds = {"exact": "exact", "audit": "design-based"}
+    return next((words for name, words in kinds.items() if method.startswith(name)), "asymptotic")
 
 
 @dataclass(frozen=True, slots=True)

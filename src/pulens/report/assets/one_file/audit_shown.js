@@ -118,7 +118,7 @@ const auditShown = (() => {
   const finite = (value) => (Number.isFinite(value) ? value : null);
 
   function estimateDict({ value, interval, basis, rests_on, undefined_because, threshold }) {
-    const told = { value: finite(value), low: null, high: null, basis, ...(interval && { ...interval, low: finite(interval.low), high: finite(interval.high) }), rests_on };
+    const told = { value: finite(value), low: null, high: null, basis, ...(interval && { ...interval, low: finite(interval.low), high: finite(interval.high), guarantee: interval.confidence === null ? "possible set" : "design-based" }), rests_on };
     if (undefined_because) told.undefined_because = undefined_because;
     if (threshold !== null) told.threshold = finite(threshold);
     return told;
