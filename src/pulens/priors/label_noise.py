@@ -103,7 +103,8 @@ def estimate_prior_and_noise(
         )
     interval = None
     if noise.low is not None and noise.high is not None:
-        interval = Interval(noise.low, noise.high, confidence, "likelihood")
+        low, high = min(noise.low, noise.value), max(noise.high, noise.value)  # few draws may all err to one side
+        interval = Interval(low, high, confidence, "likelihood")
     feasible, uneven = feasible_ranges(tally, checked, confidence=confidence)
     class_prior = as_class_prior(
         found.unlabelled_prior,
