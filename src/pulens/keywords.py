@@ -117,6 +117,20 @@ def names_of(argument: str, given: Any) -> tuple[str, ...]:
     return found
 
 
+def check_column(argument: str, given: Any) -> None:
+    """Refuse what names no column: names are texts, or the numbers that pandas gives columns without names.
+
+    >>> check_column("score", "p"), check_column("score", 0)
+    (None, None)
+    >>> check_column("score", {1, 2})
+    Traceback (most recent call last):
+    ...
+    pulens.errors.PulensError: score must name a column, got {1, 2}.
+    """
+    if not isinstance(given, str) and whole(given) is None:
+        raise PulensError(f"{argument} must name a column, got {shown(given)}.")
+
+
 def check_kinds(taker: Callable[..., Any], given: Mapping[str, Any]) -> None:
     """Refuse what is not of the kind that a function, or a class, says it takes."""
     kinds = _annotated(taker)

@@ -23,7 +23,7 @@ from pulens.intervals.kernels.simultaneous import LargestOf
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
-from pulens.metrics.parts.possible_worlds import find_contradiction
+from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.notice import Notice, Severity
 from pulens.scalars import is_among
@@ -157,8 +157,9 @@ def _around(
     if isinstance(own, WeightedEvidence) and own.alone is not None:
         own = own.alone
     together = own if own.buckets is None else WeightedEvidence.of(as_one_cell(own, Question()))
-    if grid.size == 1:
-        low, high = _of_metric(own, grid, places, resampling)
+    ruled_out = None if isinstance(own, WeightedEvidence) else find_contradiction(own)
+    if grid.size == 1 or ruled_out is not None:
+        low, high = _of_metric(own, grid, places, resampling, ruled_out)
     elif isinstance(together, WeightedEvidence):
         covariances = covariances_within(together, linear.form, places)
         reach = max(_largest_deviation(each, resampling.confidence) for each in covariances)
@@ -170,14 +171,20 @@ def _around(
     return np.minimum(low, model), np.maximum(high, model)
 
 
-def _of_metric(evidence: Evidence, grid: Floats, places: Floats, resampling: Resampling) -> tuple[Floats, Floats]:
+def _of_metric(
+    evidence: Evidence,
+    grid: Floats,
+    places: Floats,
+    resampling: Resampling,
+    contradiction: Contradiction | None = None,
+) -> tuple[Floats, Floats]:
     """The intervals that an evaluation gives net benefit at each ratio and its threshold."""
     doubts: Any = Doubts(evidence, resampling)
     if isinstance(evidence, WeightedEvidence):
         doubts = CellDoubts(evidence.cells, resampling)
     ends = []
     for ratio, place in zip(grid.tolist(), places.tolist(), strict=True):
-        asked = {"threshold": place, "doubts": doubts, "cost_ratio": ratio}
+        asked = {"threshold": place, "doubts": doubts, "contradiction": contradiction, "cost_ratio": ratio}
         interval = estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, **asked).interval
         ends.append((np.nan, np.nan) if interval is None else (interval.low, interval.high))
     low, high = np.array(ends).T

@@ -15,7 +15,7 @@ from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.counts.tally import MOST_ROWS
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.inputs.tables.dialect import way_out_of
-from pulens.keywords import names_of
+from pulens.keywords import check_column, names_of
 from pulens.scalars import is_missing, plain_scalar
 
 LARGEST_WEIGHT = 1e12
@@ -41,6 +41,10 @@ class Columns:
     score: str = "score"
     label: str = "label"
     weight: str | None = None
+
+    def __post_init__(self) -> None:
+        for role in self.roles:
+            check_column(role, getattr(self, role))
 
     @property
     def roles(self) -> tuple[str, ...]:

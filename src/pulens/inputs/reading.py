@@ -19,9 +19,9 @@ class Reading:
     """
 
     weights: Any = None
-    score: str = "score"
-    label: str = "label"
-    weight: str | None = None
+    score: Any = "score"
+    label: Any = "label"
+    weight: Any = None
     positive: Any = None
     negative: Any = None
     unlabelled: Any = None
@@ -38,6 +38,7 @@ class Reading:
 
     def __post_init__(self) -> None:
         check_kinds(Reading, {name: getattr(self, name) for name in _TEXTS})
+        _ = self.columns  # refuses what names none
 
     @property
     def columns(self) -> Columns:
@@ -64,7 +65,7 @@ class Reading:
         return {name: value for name, (value, usual) in found.items() if not (value is usual or _equal(value, usual))}
 
 
-_TEXTS = ("score", "label", "weight", "format", "delimiter", "decimal", "thousands", "encoding", "sheet", "where")
+_TEXTS = ("format", "delimiter", "decimal", "thousands", "encoding", "sheet", "where")
 _OF_ENGINES = ("table", "where", "tolerance", "cluster")
 
 
