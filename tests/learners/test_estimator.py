@@ -61,7 +61,7 @@ def test_pipelines_and_grid_search_on_pu_labels_alone():
         model,
         {"nnpu__class_prior": [0.95, 0.5]},
         cv=2,
-        scoring=scorer("accuracy", threshold=0.5, class_prior=0.5, scenario="single-set"),
+        scoring=scorer("accuracy", threshold=0.5, class_prior=float(positive.mean()), scenario="single-set"),
     )
     search.fit(X, labels)
     assert search.best_params_ == {"nnpu__class_prior": 0.5}
