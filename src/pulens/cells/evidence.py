@@ -100,7 +100,7 @@ class CellEvidence:
 
     def borrowed(self, weights: Floats) -> Floats:
         """Weights of the cells that have labelled rows; the others take their mean."""
-        kept = np.where(self.cells.totals[:, 0] > 0, weights, 0.0)
+        kept = np.where(self.cells.totals[:, 0] > 0, numbers_for("weights", weights, len(self.cells)), 0.0)
         if not kept.sum() > 0:
             raise AssumptionError(
                 "no cell with labelled rows holds a positive at these class priors: give other class priors, or leave "

@@ -19,6 +19,7 @@ from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.inputs import read_joint, read_sample
 from pulens.inputs.tallies import is_tally_file
+from pulens.keywords import check_column
 from pulens.scenario import Scenario
 from pulens.types import Whole
 
@@ -153,8 +154,12 @@ def _from_arrays(
 
 
 def check_models(names: Sequence[str]) -> None:
+    for name in names:
+        check_column("score", name)
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise PulensError(f"the score column {repeated[0]!r} is named twice; a model has nothing to win over itself.")
     if len(names) < 2:
-        raise PulensError(f"a comparison needs at least two models, got {len(names)}: {', '.join(names) or 'none'}.")
+        raise PulensError(
+            f"a comparison needs at least two models, got {len(names)}: {', '.join(map(str, names)) or 'none'}."
+        )

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr
 
+from pulens.confidence import check_confidence
 from pulens.estimate import Interval
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import expanded_tail, percentiles
@@ -44,7 +45,7 @@ class Difference:
 
     def is_clear(self, confidence: float) -> bool:
         """Whether the pair can be told apart at this confidence, all pairs considered."""
-        return self.adjusted_p_value < 1 - confidence
+        return self.adjusted_p_value < 1 - check_confidence(confidence)
 
     def __str__(self) -> str:
         if self.undefined_because:

@@ -16,6 +16,7 @@ from pulens.doors.many_segments.recovered import World
 from pulens.errors import AssumptionError, InputError, PulensError, listed
 from pulens.evidence import Evidence, Question
 from pulens.inputs.tallies import check_tally
+from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.priors import ClassPrior
 from pulens.priors import given as given_prior
 from pulens.priors.implied import error_from_sizes, implied_by_totals, implied_prior, label_frequency
@@ -43,7 +44,7 @@ class SegmentPriors:
     def evidence(self, segment: Any, tally: Tally) -> Evidence:
         """What a segment's counts show with its class prior."""
         own = {name: _of(segment, name, value) for name, value in given_priors(self.question).items()}
-        return replace(self.question, **own).settle(tally)
+        return within_what_is_possible(replace(self.question, **own).settle(tally))
 
     def prior(self, segment: Any, totals: Totals) -> ClassPrior | None:
         """The same class prior from numbers of rows alone, where they decide."""
