@@ -39,7 +39,7 @@ def test_a_cluster_with_a_killed_worker_changes_nothing(smoke, undisturbed, tmp_
         running = pool.submit(run_plan, smoke, folder, Options(ray="auto"))
         victim = None
         while victim is None and not running.done():
-            busy = [process for process in workers() if seconds(process) > 3.0]  # importing PyTorch, or training
+            busy = [process for process in workers() if seconds(process) > 1.0]  # importing PyTorch, or training
             victim = busy[0] if busy else None
             time.sleep(0.05)
         if victim is not None:
