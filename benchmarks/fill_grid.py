@@ -75,7 +75,7 @@ def main() -> None:
     parser.add_argument("--without", nargs="+", default=["puet"], help="learners to leave out")
     parser.add_argument("--having", type=Path, default=resources.files("pulens.benchmark") / "summary.csv.gz")
     parser.add_argument("--anew", action="store_true", help="do not leave out what the summary has")
-    parser.add_argument("--rows", type=int, help="so many rows of every data set: to try it out")
+    parser.add_argument("--rows", type=int, help="rows to take of every data set, to try it out")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--stack", type=int, default=60, help="most runs trained as one")

@@ -244,7 +244,7 @@ def main():
     parser.add_argument("--data", help="folder of the tables")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=60, help="start nothing more after so many seconds")
+    parser.add_argument("--seconds", type=float, default=60, help="seconds after which nothing more is started")
     parser.add_argument("--sets", type=int, default=1000, help="of each table and size, at most")
     parser.add_argument("--first", type=int, default=0, help="seed of the first set: others are other rows")
     parser.add_argument("--learners", nargs="+", default=["boosted_pu", "weighted_elkan_noto"])

@@ -3,7 +3,6 @@
 import io
 import tarfile
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -114,13 +113,9 @@ def test_without_the_library_the_command_says_what_to_install(capsys, monkeypatc
     assert "pulens[text]" in capsys.readouterr().err
 
 
-SHARED = Path("/work/shared/data")
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="our own vectors are not here")
 @pytest.mark.parametrize("name", ["newsgroups20", "imdb"])
-def test_our_own_vectors_pass_the_check_that_others_must_pass(name):
-    with np.load(SHARED / f"{name}_minilm.npz") as stored:
+def test_our_own_vectors_pass_the_check_that_others_must_pass(shared, name):
+    with np.load(shared / "data" / f"{name}_minilm.npz") as stored:
         arrays = {key: stored[key] for key in stored.files}
     vectors = DATASETS[name].vectors
     assert vectors.check(arrays, "ours") == 0

@@ -68,7 +68,7 @@ def feasible_range(
 ) -> Interval:
     """Shares of positives among the unlabelled rows that the data cannot exclude, if labels are random.
 
-    With a ``factor``, if high scores were labelled up to so many times as often.
+    With a ``factor`` of 3, if high scores were labelled up to three times as often.
 
     >>> tally = Tally.from_arrays(np.repeat([1, 0], [200, 800]), np.r_[np.full(200, 1.0), np.zeros(700), np.ones(100)])
     >>> print(feasible_range(tally))

@@ -94,6 +94,18 @@ def list_of(tally: Tally, scenario: Scenario) -> Floats:
     return listed
 
 
+def mean_square_weight(observed: Floats, recall: Floats) -> Floats:
+    """How many times as few labelled rows of equal weight would say as much: the mean square of their weights (Kish).
+
+    Both are shares at or above the same scores, of the labelled rows and of all positives; scores along the last axis.
+
+    >>> mean_square_weight(np.array([0.5, 1.0]), np.array([[0.5, 1.0], [0.2, 1.0]])).round(2).tolist()
+    [1.0, 1.36]
+    """
+    own, moved = np.diff(observed, prepend=0.0), np.diff(recall, axis=-1, prepend=0.0)
+    return np.asarray(np.divide(moved**2, own, out=np.zeros(moved.shape), where=own > 0).sum(axis=-1))
+
+
 def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = None) -> Evidence:
     """The evidence whose labelled rows stand for all positives, at one tilt: numbers are read off it as off any other.
 
@@ -112,8 +124,7 @@ def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = 
     total = float(tally.totals.labelled)
     observed = np.asarray(tally.labelled, float) / total
     recall = distort(observed, tilt, c)
-    own, moved = np.diff(observed, prepend=0.0), np.diff(recall, prepend=0.0)
-    squares = float(np.divide(moved**2, own, out=np.zeros(own.shape), where=own > 0).sum())
+    squares = float(mean_square_weight(observed, recall))
     listed = list_of(tally, scenario)
     counts = Tally(tally.thresholds, recall * total / squares, listed, np.zeros(len(tally)), binning=tally.binning)
     given = evidence.class_prior

@@ -19,17 +19,16 @@ from pulens.intervals.kernels.quantiles import percentiles
 from pulens.intervals.kernels.redraws import Redrawn, redraw_tally
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
-from pulens.intervals.prior_doubt import holding
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, holding
 from pulens.intervals.redraw import AveragePrecisionReadTwice
 from pulens.intervals.redrawn import values_at_threshold
 from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
 from pulens.selection.distortion import distort, distorted, label_frequency
-from pulens.selection.practice import Practice, shipped
+from pulens.selection.practice import Practice
 from pulens.selection.tilts import TiltDistribution
 from pulens.types import Floats
 
-PRIORS_IN_RANGE = 5
 NODES = 9  # shares of a drawn class prior at which tilts are found, and in between linear
 TILTS_TRIED = 9  # of a metric that has no form for many redraws at once
 QUANTILES = 41
@@ -44,10 +43,6 @@ class SelectionInference:
     evidence: Evidence
     resampling: Resampling
     practice: Practice
-
-    @classmethod
-    def of_practice(cls, evidence: Evidence, resampling: Resampling) -> SelectionInference:
-        return cls(evidence, resampling, shipped())
 
     @cached_property
     def tilts(self) -> TiltDistribution:

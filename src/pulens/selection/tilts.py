@@ -15,7 +15,7 @@ import numpy as np
 from pulens.evidence import Evidence
 from pulens.intervals.kernels.redraws import compress
 from pulens.priors import population_prior
-from pulens.selection.distortion import distort, label_frequency, list_of
+from pulens.selection.distortion import distort, label_frequency, list_of, mean_square_weight
 from pulens.selection.practice import Practice, separation_of
 from pulens.types import Floats
 
@@ -56,9 +56,7 @@ class TiltDistribution:
         totals = evidence.tally.totals
         c = label_frequency(totals, prior, evidence.recovery_scenario)
         recall = distort(observed[None, :], GRID[:, None], c)
-        own = np.diff(observed, prepend=0.0)
-        moved = np.diff(recall, axis=1, prepend=0.0)
-        squares = np.divide(moved**2, own, out=np.zeros(moved.shape), where=own > 0).sum(axis=1, keepdims=True)
+        squares = mean_square_weight(observed, recall)[:, None]
         rows = float(list_of(evidence.tally, evidence.recovery_scenario)[-1])
         of_recall = np.maximum(recall * (1 - recall), NARROWEST_VARIANCE) * squares / totals.labelled
         of_list = np.maximum(listed * (1 - listed), NARROWEST_VARIANCE) / rows
