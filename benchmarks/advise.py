@@ -22,11 +22,11 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.benchmark.vocabulary import base_name
-from pulens.learners.advice.archived import TABLE, archived, read_table
-from pulens.learners.advice.expected import expected_losses, mean_and_interval
+from pulens.learning.learners.advice.archived import TABLE, archived, read_table
+from pulens.learning.learners.advice.expected import expected_losses, mean_and_interval
+from pulens.research.benchmark.vocabulary import base_name
 
-SHIPPED = Path(__file__).parents[1] / "src/pulens/benchmark/summary.csv.gz"
+SHIPPED = Path(__file__).parents[1] / "src/pulens/research/benchmark/summary.csv.gz"
 # learners whose method or defaults changed after this moment: runs that ended before do not count
 MENDED = {
     "lbe": ("2026-11-16T07:09", "labelled rows were dropped from training; its cut was arbitrary"),
@@ -194,7 +194,7 @@ def call_of(learner):
 
 
 def from_tables(place):
-    from pulens.learners.advice.archived import KINDS
+    from pulens.learning.learners.advice.archived import KINDS
 
     for line in Path(place).read_text(encoding="utf-8").splitlines():
         run = json.loads(line)

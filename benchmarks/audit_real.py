@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pulens.labelling import auxiliary_log_odds, find
 
 from audit import Proteins, design, point_margins
 from pulens.audits import AuditCounts, labelling_test
@@ -37,7 +38,6 @@ from pulens.audits.if_random import drawn_metrics
 from pulens.audits.labelling_test import labelling_of
 from pulens.audits.strata import Strata
 from pulens.counts.tally import Tally
-from pulens.labelling import auxiliary_log_odds, find
 from pulens.scenario import Scenario
 from pulens.testing.audit_worlds import AuditedTable
 

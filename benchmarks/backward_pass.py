@@ -32,7 +32,7 @@ WAYS = ("by-hand", "autograd", "left-out", "compiled")
 
 def leave_out_stopped_runs(network: type) -> None:
     """Let passes compute the runs that go on, by picking their parameters; the others give 0."""
-    from pulens.learners.stack.streams import Streams
+    from pulens.learning.learners.stack.streams import Streams
 
     whole = network.__call__
 
@@ -58,7 +58,7 @@ def leave_out_stopped_runs(network: type) -> None:
 @contextmanager
 def trained(way: str) -> Iterator[None]:
     """Networks that compute in one of the three ways."""
-    from pulens.learners.stack import networks
+    from pulens.learning.learners.stack import networks
 
     names = ("__init__", "__call__", "goes_run_by_run", "rest", "leave_unscored")
     before, by_hand = {name: networks.StackedNetwork.__dict__[name] for name in names}, networks.dense_chain
@@ -85,8 +85,8 @@ def trained(way: str) -> Iterator[None]:
 def job(seeds: int, epochs: int | None):
     """The stacks of the job, one for each method; with ``epochs`` at most so many of them in every stage."""
     from bench_speed import SEEDS, SPAMBASE
-    from pulens.benchmark.plan import expand
-    from pulens.benchmark.protocol import parse_protocol
+    from pulens.research.benchmark.plan import expand
+    from pulens.research.benchmark.protocol import parse_protocol
 
     text = SPAMBASE % "selection: proxy_accuracy"
     plan = expand(parse_protocol(text, "the job", {"seeds": list(SEEDS[:seeds])}))
@@ -99,7 +99,7 @@ def job(seeds: int, epochs: int | None):
 
 def spent(stacks, way: str) -> tuple[dict[str, float], dict[str, float]]:
     """Processor seconds and mean test accuracy by method."""
-    from pulens.benchmark.training import train
+    from pulens.research.benchmark.training import train
 
     seconds, accuracy = {}, {}
     with trained(way):

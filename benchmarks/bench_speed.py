@@ -47,10 +47,10 @@ settings:
 def spambase(stack: int | None, precision: str) -> None:
     import torch
 
-    from pulens.benchmark.archive import read
-    from pulens.benchmark.plan import expand
-    from pulens.benchmark.protocol import parse_protocol
-    from pulens.benchmark.run import Options, run_plan
+    from pulens.research.benchmark.archive import read
+    from pulens.research.benchmark.plan import expand
+    from pulens.research.benchmark.protocol import parse_protocol
+    from pulens.research.benchmark.run import Options, run_plan
 
     torch.set_num_threads(1)
     plan = expand(parse_protocol(SPAMBASE % "selection: proxy_accuracy", "the job", {"precision": precision}))
@@ -85,11 +85,12 @@ def shortened(plan, share: float):
 
 def stacked_against_one_at_a_time(given: argparse.Namespace) -> None:
     from pulens.benchmark import methods
-    from pulens.benchmark.archive import read
-    from pulens.benchmark.plan import expand
-    from pulens.benchmark.protocol import load_protocol
-    from pulens.benchmark.run import Options, run_plan
-    from pulens.benchmark.training import train
+
+    from pulens.research.benchmark.archive import read
+    from pulens.research.benchmark.plan import expand
+    from pulens.research.benchmark.protocol import load_protocol
+    from pulens.research.benchmark.run import Options, run_plan
+    from pulens.research.benchmark.training import train
 
     names = given.methods or [name for name in methods.everything() if methods.find(name).is_network]
     loaded = load_protocol(

@@ -24,10 +24,10 @@ import numpy as np
 from scipy.special import expit, logit
 
 import tables  # before numpy: it counts the threads
-from pulens.learners.parts import bags, soft_targets
-from pulens.learners.parts.label_weights import label_weights
-from pulens.learners.parts.rank_kernel import KernelRidge
-from pulens.learners.parts.training_rows import TrainingRows
+from pulens.learning.learners.parts import bags, soft_targets
+from pulens.learning.learners.parts.label_weights import label_weights
+from pulens.learning.learners.parts.rank_kernel import KernelRidge
+from pulens.learning.learners.parts.training_rows import TrainingRows
 from pulens.scenario import Scenario
 
 SINGLE = Scenario.SINGLE_SET

@@ -1,10 +1,11 @@
-"""Write docs/departures.md: every setting in which a method here is not as its authors have it.
+"""Write docs/research/departures.md: every setting in which a method here is not as its authors have it.
 
 python benchmarks/departures.py            # writes the page
 python benchmarks/departures.py --check    # says whether it would change
 
-The authors' settings stand in ``src/pulens/benchmark/protocol/authors.yaml``; ours are the learners' defaults and what
-the protocols ``conventional`` and ``as-published`` make of them. Only the page's first lines are written by hand.
+The authors' settings stand in ``src/pulens/research/benchmark/protocol/authors.yaml``; ours are the learners' defaults
+and what the protocols ``conventional`` and ``as-published`` make of them. Only the page's first lines are written
+by hand.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-
 from pulens.benchmark import datasets, methods
-from pulens.benchmark.plan import resolved_settings
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.vocabulary import current
-from pulens.learners.base.settings import settled
 
-PAGE = Path(__file__).parents[1] / "docs" / "departures.md"
+from pulens.learning.learners.base.settings import settled
+from pulens.research.benchmark.plan import resolved_settings
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.vocabulary import current
+
+PAGE = Path(__file__).parents[1] / "docs" / "research" / "departures.md"
 SETS = ("spambase", "connect4", "newsgroups20", "imdb", "mnist", "fashion_mnist", "cifar10")
 HEAD = """# How the methods here differ from the published ones
 
@@ -48,7 +49,7 @@ This page is made by `python benchmarks/departures.py` from the settings themsel
 
 
 def authors() -> dict[str, dict[str, dict[str, Any]]]:
-    text = (resources.files("pulens.benchmark.protocol") / "authors.yaml").read_text(encoding="utf-8")
+    text = (resources.files("pulens.research.benchmark.protocol") / "authors.yaml").read_text(encoding="utf-8")
     return yaml.safe_load(text)
 
 

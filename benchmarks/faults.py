@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from pulens.benchmark.archive import differences, read
+from pulens.research.benchmark.archive import differences, read
 
 
 def command(folder: Path, jobs: int) -> list[str]:

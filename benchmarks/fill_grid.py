@@ -18,15 +18,15 @@ from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
-from pulens.benchmark.archive import Store
-from pulens.benchmark.archive.summary import read_summary
-from pulens.benchmark.memory import budget_of, most_runs
-from pulens.benchmark.plan import Plan, Run, expand, stacks
-from pulens.benchmark.processes import in_processes
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.rates import forecast, load_rates
-from pulens.benchmark.run import Options, Queue
-from pulens.benchmark.vocabulary import variant_name
+from pulens.research.benchmark.archive import Store
+from pulens.research.benchmark.archive.summary import read_summary
+from pulens.research.benchmark.memory import budget_of, most_runs
+from pulens.research.benchmark.plan import Plan, Run, expand, stacks
+from pulens.research.benchmark.processes import in_processes
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.rates import forecast, load_rates
+from pulens.research.benchmark.run import Options, Queue
+from pulens.research.benchmark.vocabulary import variant_name
 
 THREE_SEEDS = (2, 25, 42)
 
@@ -73,7 +73,7 @@ def main() -> None:
     parser.add_argument("--every-seed", action="store_true", help="the protocol's, whatever --seeds says")
     parser.add_argument("--grid", action="store_true", help="under every condition of the full study")
     parser.add_argument("--without", nargs="+", default=["puet"], help="learners to leave out")
-    parser.add_argument("--having", type=Path, default=resources.files("pulens.benchmark") / "summary.csv.gz")
+    parser.add_argument("--having", type=Path, default=resources.files("pulens.research.benchmark") / "summary.csv.gz")
     parser.add_argument("--anew", action="store_true", help="do not leave out what the summary has")
     parser.add_argument("--rows", type=int, help="rows to take of every data set, to try it out")
     parser.add_argument("--device", default="auto")

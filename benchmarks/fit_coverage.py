@@ -85,8 +85,9 @@ def run_one(folder, name, table, rows, seed):
     """A line: what fit says of one set, and what is true."""
     from dataclasses import replace
 
-    import pulens
     from pulens.fitting import door, folds
+
+    import pulens
     from pulens.intervals.kernels.resampling import Resampling
 
     X, labels, prior, test, truth = world(folder, table, rows, seed)

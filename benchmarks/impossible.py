@@ -18,8 +18,9 @@ among the unlabelled rows holds where high scores were labelled up to so many ti
 
 Usage: python benchmarks/impossible.py [proteins | worlds | alarms | ranges | limits ...] [--data FOLDER] [--sets 100]
            [--multiples 1 2 3 5] [--only NAME] [--workers 2] [--seconds 600] [--out FILE]
-FOLDER holds elkan_noto_protein.npz and the tables that ``alarms`` draws real pools from (docs/data.md says where they
-come from). The last three parts run in so many workers, stop after so many seconds, and write all counts to FILE.
+FOLDER holds elkan_noto_protein.npz and the tables that ``alarms`` draws real pools from (docs/research/data.md
+says where they come from). The last three parts take --workers, stop after
+--seconds, and write all counts to FILE.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ import sys
 import time
 
 import numpy as np
-
 from pulens.learners import KernelPUSB
 
 CENTRE, PRIOR = np.array([1.0, 0.5]), 0.4

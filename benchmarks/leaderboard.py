@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import pulens
-from pulens.benchmark.archive import read
-from pulens.benchmark.archive.counts import macro_f1
-from pulens.benchmark.archive.summary import SummaryArchive
-from pulens.benchmark.leaderboard import board
-from pulens.benchmark.leaderboard.board import selections_of
-from pulens.benchmark.leaderboard.page import leaderboard_page
-from pulens.benchmark.leaderboard.page_data import METRICS, SCALE, run_detail
+from pulens.research.benchmark.archive import read
+from pulens.research.benchmark.archive.counts import macro_f1
+from pulens.research.benchmark.archive.summary import SummaryArchive
+from pulens.research.benchmark.leaderboard import board
+from pulens.research.benchmark.leaderboard.board import selections_of
+from pulens.research.benchmark.leaderboard.page import leaderboard_page
+from pulens.research.benchmark.leaderboard.page_data import METRICS, SCALE, run_detail
 
-SUMMARY = Path(pulens.__file__).parent / "benchmark" / "summary.csv.gz"
+SUMMARY = Path(pulens.__file__).parent / "research" / "benchmark" / "summary.csv.gz"
 PAGE = Path(__file__).parents[1] / "docs" / "_static" / "leaderboard.html"
 NEAR = 2  # of a metric as pages write it: thousandths of a point
 RENAMED = {"puet": "puet (as published)"}  # what an older page calls otherwise

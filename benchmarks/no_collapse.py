@@ -141,7 +141,7 @@ def verdict(area, plain_area, called, told, best):
 def usable(name):
     """Learners that need PU labels only, references that are meant to fail apart."""
     from pulens import learners
-    from pulens.learners.base.facts import REFERENCE
+    from pulens.learning.learners.base.facts import REFERENCE
 
     facts = learners.facts(name)
     return facts.told == "nothing" and facts.family != REFERENCE

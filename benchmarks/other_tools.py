@@ -12,12 +12,12 @@ import warnings
 from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
+from pulens.benchmark import datasets
 from sklearn import metrics as sk
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 import pulens
-from pulens.benchmark import datasets
 
 PRIOR, LABELLED, UNLABELLED, THRESHOLD, REPEATS = 0.3, 300, 3000, 0.5, 200
 SHOWN = ("roc_auc", "average_precision", "precision", "recall", "f1", "specificity", "error_rate")

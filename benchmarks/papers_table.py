@@ -62,8 +62,8 @@ def runs_of(cell: dict[str, Any], seeds: Sequence[int], rows: int | None) -> lis
     """The runs of a cell: the shipped protocol with other seeds and the cell's settings."""
     from dataclasses import replace
 
-    from pulens.benchmark.plan import expand
-    from pulens.benchmark.protocol import load_protocol
+    from pulens.research.benchmark.plan import expand
+    from pulens.research.benchmark.protocol import load_protocol
 
     protocol = load_protocol("conventional")
     asked = protocol.model_copy(
@@ -82,7 +82,7 @@ def rows_of(cell: dict[str, Any], rows: dict[str, int]) -> int | None:
 
 def forecast_of(cell: dict[str, Any], seeds: Sequence[int], rows: int | None) -> float:
     """Seconds of a GPU that the cell is thought to take; nan-free, so that cells can be ordered."""
-    from pulens.benchmark.rates import load_rates
+    from pulens.research.benchmark.rates import load_rates
 
     runs = runs_of(cell, seeds, rows)
     known = [one for one in load_rates()[1] if one.learner == cell["method"] and one.device != "cpu"]
@@ -94,7 +94,7 @@ def pack(folder: Path, data: Sequence[str], rows: dict[str, int]) -> None:
     """Write the tables as they are trained on, in the smallest type that holds their numbers."""
     import numpy as np
 
-    from pulens.benchmark.splits import load_table
+    from pulens.research.benchmark.splits import load_table
 
     folder.mkdir(parents=True, exist_ok=True)
     for name in data:
@@ -118,7 +118,7 @@ def unpacked(path: Path, rows: int | None) -> Any:
     """A packed table; with ``rows`` a part of it, classes and official test rows in proportion."""
     import numpy as np
 
-    from pulens.benchmark.splits import LabelledTable, part_of
+    from pulens.research.benchmark.splits import LabelledTable, part_of
 
     with np.load(path) as found:
         divisor, shift = found["scale"].astype(np.float32)
@@ -129,9 +129,9 @@ def unpacked(path: Path, rows: int | None) -> Any:
 
 def train_cell(cell: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
     """Train the seeds of a cell as one stack and say what they reach."""
-    from pulens.benchmark.published import table_1
-    from pulens.benchmark.splits import table_of
-    from pulens.benchmark.training import train
+    from pulens.research.benchmark.published import table_1
+    from pulens.research.benchmark.splits import table_of
+    from pulens.research.benchmark.training import train
 
     rows = rows_of(cell, options.rows)
     runs = runs_of(cell, options.seeds, rows)
@@ -225,10 +225,10 @@ def show_archived(methods: Sequence[str]) -> None:
     from collections import defaultdict
     from importlib.resources import files
 
-    from pulens.benchmark.archive.summary import read_summary
+    from pulens.research.benchmark.archive.summary import read_summary
 
     runs: dict[tuple[str, str], dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
-    for run in read_summary(files("pulens.benchmark") / "summary.csv.gz"):
+    for run in read_summary(files("pulens.research.benchmark") / "summary.csv.gz"):
         if run["mechanism_alias"] == "S1" and run["label_frequency"] == 0.1 and run["learner"] in methods:
             runs[run["learner"], run["dataset"]][run["selection"]].append(run)
     print("accuracy, F1 and AUC at the kept, the last and the best epoch by true labels; last minus best accuracy")

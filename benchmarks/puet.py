@@ -13,12 +13,12 @@ import argparse
 import time
 
 import numpy as np
-
 from pulens.benchmark import datasets
 from pulens.learners import PUET
-from pulens.learners.forest.impurity import NodeRisk
-from pulens.learners.forest.node_search import cut_range
 from pulens.synthesis import synthesise
+
+from pulens.learning.learners.forest.impurity import NodeRisk
+from pulens.learning.learners.forest.node_search import cut_range
 
 # paper 004, table 1: mean test accuracy in per cent, case-control, completely at random, label frequency 0.1
 PUBLISHED = {

@@ -11,8 +11,9 @@ import argparse
 from statistics import fmean
 
 from pulens.benchmark import methods
-from pulens.benchmark.archive import read
-from pulens.benchmark.published import table_1
+
+from pulens.research.benchmark.archive import read
+from pulens.research.benchmark.published import table_1
 
 TITLES = {
     "spambase": "Spambase",

@@ -17,7 +17,6 @@ from pathlib import Path
 
 import numpy as np
 import torch
-
 from pulens.learners import NNPU, fit_many
 
 # CPU seconds of one thread per nnPU epoch, training and evaluation, of the release of paper 004's benchmark
@@ -171,7 +170,7 @@ def cifar(device: str, found: dict, compiling: bool) -> None:
     X, labels = rows(labelled // part, unlabelled // part, shape)
     whole = "" if device == "cpu" else f", times {part}"
     print(f"\nCIFAR network on {device}, {len(X):,} rows, batch 256, nnPU: seconds per epoch{whole}")
-    from pulens.learners.stack import loop, networks
+    from pulens.learning.learners.stack import loop, networks
 
     # precision, channels last, compiled, tried kernels, recorded
     kinds = [("float32", False, False, False, False), ("float32", False, False, True, False)]

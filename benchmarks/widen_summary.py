@@ -9,7 +9,8 @@ learner on a data set under a mechanism and a label frequency are replaced by th
 their seeds: runs of different versions of a learner are never mixed in a mean. With ``--only-new`` what is there
 already stays instead: three new seeds are no gain where ten old ones of the same learner are. Afterwards come
 ``advise.py --build --keep-tables`` for the advice, ``pulens reproduce bench-table-1 bench-figure-5 bench-figure-6`` for
-the pictures of the docs, and the tables of ``docs/learners_measured.md`` and ``docs/choosing.md``, which tests compare
+the pictures of the docs, and the tables of ``learners_measured.md`` and ``choosing.md`` in
+``docs/research``, which tests compare
 with the summary.
 """
 
@@ -22,9 +23,9 @@ import io
 from pathlib import Path
 
 import pulens
-from pulens.benchmark.archive.summary import COLUMNS, packed
+from pulens.research.benchmark.archive.summary import COLUMNS, packed
 
-OWN = Path(pulens.__file__).parent / "benchmark" / "summary.csv.gz"
+OWN = Path(pulens.__file__).parent / "research" / "benchmark" / "summary.csv.gz"
 CONDITION = ("learner", "dataset", "mechanism", "label_frequency")
 
 

@@ -12,13 +12,13 @@ import csv
 from pathlib import Path
 
 import numpy as np
+from pulens.benchmark import datasets
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pulens
-from pulens.benchmark import datasets
 
 table = datasets.load("bank_marketing")
 rng = np.random.default_rng(1)

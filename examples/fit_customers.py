@@ -8,9 +8,9 @@ confirmed. That one gives the labels away, which is noticed; left out, the recov
 from __future__ import annotations
 
 import numpy as np
+from pulens.learners import BoostedPU, load
 
 import pulens
-from pulens.learners import BoostedPU, load
 
 rng = np.random.default_rng(3)
 count = 1000

@@ -8,6 +8,7 @@ check 200 rows. How many of those will be fraud, and which of two models should 
 from __future__ import annotations
 
 import numpy as np
+from pulens.benchmark import datasets
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -15,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pulens
-from pulens.benchmark import datasets
 from pulens.priors import prior_from_audit
 
 table = datasets.load("spambase")

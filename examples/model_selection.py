@@ -8,6 +8,7 @@ that find nothing; the PU scorer sees through that, and chooses as one would wit
 from __future__ import annotations
 
 import numpy as np
+from pulens.benchmark import datasets
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -15,7 +16,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 import pulens
-from pulens.benchmark import datasets
 
 digits = datasets.load("digits")
 made = pulens.synthesise(digits.X, digits.y, label_frequency=0.25, scenario="single-set", test_share=0.4, seed=0)

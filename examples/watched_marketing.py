@@ -16,12 +16,12 @@ from __future__ import annotations
 import datetime
 
 import numpy as np
+from pulens.benchmark import datasets
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pulens
-from pulens.benchmark import datasets
 
 table = datasets.load("bank_marketing")
 features, names = np.asarray(table.X, float), list(table.feature_names)

@@ -7,15 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import polars
+from pulens.benchmark import leaderboard
 
 import pulens
-from pulens.benchmark import leaderboard
-from pulens.benchmark.leaderboard import judged
-from pulens.benchmark.leaderboard.page import leaderboard_page
 from pulens.cli import main
 from pulens.comparison import compare
 from pulens.counts.tally import Tally
 from pulens.doors.decide import decide
+from pulens.research.benchmark.leaderboard import judged
+from pulens.research.benchmark.leaderboard.page import leaderboard_page
 from synthetic_archive import LEARNERS, make
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pulens import learners
 from pulens.learners import (
     LBE,
     MPEPU,
@@ -23,6 +22,8 @@ from pulens.learners import (
     RobustPU,
     SelfPU,
 )
+
+from pulens import learners
 
 NETWORKS = tuple(name for name in learners.names() if learners.facts(name).is_network)
 

@@ -7,9 +7,9 @@ import json
 
 import numpy as np
 
-from pulens.benchmark.archive import Store, read
-from pulens.benchmark.archive.counts import binned_counts, exact_metrics
-from pulens.benchmark.splits import JudgedRows
+from pulens.research.benchmark.archive import Store, read
+from pulens.research.benchmark.archive.counts import binned_counts, exact_metrics
+from pulens.research.benchmark.splits import JudgedRows
 
 # name: title, family, separation of the classes, seconds; vpu shifts its scores, pan fails on one data set
 LEARNERS = {

@@ -201,8 +201,9 @@ def test_an_ordinary_user_shows_no_file_to_another_group_and_replaces_none_that_
 WRITING = {"write_text", "write_bytes", "savefig", "to_csv", "to_parquet", "save_file"}
 NO_OUTPUT = {
     "atomic_write.py": "the writer itself",
-    "benchmark/processes.py": "a pipe",
-    "benchmark/training.py": "a switch of the kernel",
+    "cli/_help.py": "text handed to click's formatter",
+    "research/benchmark/processes.py": "a pipe",
+    "research/benchmark/training.py": "a switch of the kernel",
     "inputs/engines/duckdb_files.py": "copies in a temporary folder, for DuckDB to read",
 }
 

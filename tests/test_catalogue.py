@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 import pytest
+from pulens.benchmark import datasets
 
 from pulens import backbones, labelling, priors, studies
-from pulens.benchmark import datasets
 from pulens.calibration import recalibrators
 from pulens.catalogue import Catalogue
 from pulens.errors import AssumptionError, PulensError

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.calibration.guarantees import evaluation_bound
 
 import pulens
 from pulens.calibration import expected_calibration_error
-from pulens.calibration.guarantees import evaluation_bound
 from pulens.priors import estimate_prior
 
 LABELS = np.repeat([1, 0], [20, 80])

@@ -185,7 +185,7 @@ def test_what_the_start_page_quotes_is_what_its_command_prints(capsys, tmp_path,
 
 def test_the_line_for_a_log_is_that_of_the_watch_on_the_same_page(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "have" / "deployed_model.md"
+    page = ROOT / "docs" / "guides" / "monitoring.md"
     watched, _, _ = blocks(page, "python")[0].partition("found.to_html")
     said: dict = {}
     exec(compile(watched, str(page), "exec"), said)
@@ -199,20 +199,20 @@ def test_the_page_on_choosing_repeats_what_the_page_on_learners_measured():
         rows = [line.strip("|").split("|") for line in table[: next(i for i, line in enumerate(table) if not line)]]
         return {row[0].strip(): [(re.findall(r"[\d.]+", cell) or [""])[0] for cell in row[1:]] for row in rows}
 
-    learners, choosing = measured("learners_measured.md"), measured("choosing.md")
+    learners, choosing = measured("research/learners_measured.md"), measured("research/choosing.md")
     assert {name: row for name, row in choosing.items() if name in learners} == learners
 
 
 def test_what_the_page_on_segments_quotes_is_what_it_prints(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "segments.md"
+    page = ROOT / "docs" / "guides" / "groups.md"
     exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
     assert capsys.readouterr().out.startswith(blocks(page, "text")[0])
 
 
 def test_what_the_page_on_fairness_quotes_is_what_it_prints(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "have" / "fair.md"
+    page = ROOT / "docs" / "research" / "fair.md"
     exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
     assert capsys.readouterr().out == blocks(page, "text")[0]
     assert (tmp_path / "gaps.html").exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pulens.benchmark.datasets import DataUnavailableError
+from pulens.research.benchmark.datasets import DataUnavailableError
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))

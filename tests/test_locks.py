@@ -15,10 +15,10 @@ import pytest
 
 from pulens import locks
 from pulens.atomic_write import whole_file, write_whole
-from pulens.benchmark.archive import Store
-from pulens.benchmark.archive.store import RUNNERS
-from pulens.benchmark.claims import Claims
 from pulens.errors import PulensError
+from pulens.research.benchmark.archive import Store
+from pulens.research.benchmark.archive.store import RUNNERS
+from pulens.research.benchmark.claims import Claims
 
 fcntl = pytest.importorskip("fcntl", reason="the stand-in for Windows is made of Linux's locks")
 pytestmark = pytest.mark.skipif(not hasattr(fcntl, "F_OFD_SETLK"), reason="the stand-in is made of Linux's locks")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from pulens.learners.stack.program import gradients_of
+from pulens.learning.learners.stack.program import gradients_of
 
 
 def assert_same_steps(network, mine, modules, theirs, forward):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from pulens import aliases as _aliases
 from pulens._version import __version__
 
 if TYPE_CHECKING:
@@ -29,13 +30,15 @@ if TYPE_CHECKING:
     from pulens.doors.within import estimate_prior_within
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
-    from pulens.fitting import JudgedModel, fit
     from pulens.inputs import read_buckets
+    from pulens.learning.fitting import JudgedModel, fit
+    from pulens.learning.synthesis import synthesise
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.recovery.contingency import Contingency
     from pulens.scenario import Scenario
-    from pulens.synthesis import synthesise
     from pulens.watching import Pulse, watch
+
+_aliases.install()
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
@@ -50,7 +53,7 @@ _HOMES = {
     "Evaluations": "pulens.doors.segments",
     "Gaps": "pulens.doors.gaps",
     "Interval": "pulens.estimate",
-    "JudgedModel": "pulens.fitting",
+    "JudgedModel": "pulens.learning.fitting",
     "PUSample": "pulens.counts.sample",
     "BucketTally": "pulens.counts.buckets",
     "PulensError": "pulens.errors",
@@ -68,12 +71,12 @@ _HOMES = {
     "plan_audit": "pulens.doors.audit",
     "read_audit": "pulens.doors.audit",
     "evaluate_by": "pulens.doors.segments",
-    "fit": "pulens.fitting",
+    "fit": "pulens.learning.fitting",
     "join_reviews": "pulens.doors.reviews",
     "gaps_by": "pulens.doors.compare_groups",
     "read_reviews": "pulens.doors.reviews",
     "read_buckets": "pulens.inputs",
-    "synthesise": "pulens.synthesis",
+    "synthesise": "pulens.learning.synthesis",
     "watch": "pulens.watching",
 }
 _ROOMS = {

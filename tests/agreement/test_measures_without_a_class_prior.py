@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.risks import nonnegative, unbiased
 
 import pulens.metrics
 from pulens.counts.hypergeometric import tails
 from pulens.counts.tally import Tally
 from pulens.metrics.parts.observed import f1_at, matthews_at, mutual_information_at, pseudo_f_at
-from pulens.risks import nonnegative, unbiased
 from pulens.scenario import Scenario
 from tests_support import assert_answer, case_rows
 

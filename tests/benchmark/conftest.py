@@ -12,8 +12,8 @@ from torch_threads import one_thread  # noqa: F401
 
 @pytest.fixture(scope="session")
 def smoke():
-    from pulens.benchmark.plan import expand
-    from pulens.benchmark.protocol import load_protocol
+    from pulens.research.benchmark.plan import expand
+    from pulens.research.benchmark.protocol import load_protocol
 
     return expand(load_protocol("smoke"))
 
@@ -21,8 +21,8 @@ def smoke():
 @pytest.fixture(scope="session")
 def undisturbed(smoke, tmp_path_factory):
     """The archive of an ordinary run of the smoke protocol."""
-    from pulens.benchmark.archive import read
-    from pulens.benchmark.run import run_plan
+    from pulens.research.benchmark.archive import read
+    from pulens.research.benchmark.run import run_plan
 
     folder = tmp_path_factory.mktemp("undisturbed") / "archive"
     summary = run_plan(smoke, folder)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from pulens.benchmark.analyse import bayesian, cells, costs, failures, labels, paired, ranks, tables
 from pulens.errors import InputError
 from pulens.intervals.kernels.holm import holm
+from pulens.research.benchmark.analyse import bayesian, cells, costs, failures, labels, paired, ranks, tables
 
 
 def row(learner, dataset, seed, value, *, strategy="S1", frequency=0.1, seconds=1.0, **more):

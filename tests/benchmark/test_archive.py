@@ -8,18 +8,18 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score, roc_auc_score
-
 from pulens.benchmark import archive as archives
 from pulens.benchmark import methods, training
-from pulens.benchmark.archive.counts import binned_counts, decisions, exact_metrics
-from pulens.benchmark.plan import expand, stacks
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.splits import JudgedRows, prepare, table_of
-from pulens.benchmark.watch import Watch, area
+from sklearn.metrics import average_precision_score, f1_score, precision_score, recall_score, roc_auc_score
+
 from pulens.errors import InputError
-from pulens.learners.base.proxies import proxy_accuracy, proxy_auc
-from pulens.learners.stack.dense.chain import DenseChain
+from pulens.learning.learners.base.proxies import proxy_accuracy, proxy_auc
+from pulens.learning.learners.stack.dense.chain import DenseChain
+from pulens.research.benchmark.archive.counts import binned_counts, decisions, exact_metrics
+from pulens.research.benchmark.plan import expand, stacks
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.splits import JudgedRows, prepare, table_of
+from pulens.research.benchmark.watch import Watch, area
 
 
 def test_every_planned_run_is_there_once_with_its_key(smoke, undisturbed):

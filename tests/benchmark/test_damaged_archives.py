@@ -16,16 +16,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from pulens.atomic_write import whole_file
-from pulens.benchmark.analyse.failures import score_view
-from pulens.benchmark.analyse.judgement import coverage, judge
-from pulens.benchmark.archive import Store, differences, read
-from pulens.benchmark.archive.summary import summary_text
-from pulens.benchmark.leaderboard.board import board
-from pulens.benchmark.leaderboard.page_data import page_data
-from pulens.benchmark.run import run_plan
-from pulens.benchmark.splits import _stored_odds
 from pulens.cli import main
 from pulens.errors import InputError
+from pulens.research.benchmark.analyse.failures import score_view
+from pulens.research.benchmark.analyse.judgement import coverage, judge
+from pulens.research.benchmark.archive import Store, differences, read
+from pulens.research.benchmark.archive.summary import summary_text
+from pulens.research.benchmark.leaderboard.board import board
+from pulens.research.benchmark.leaderboard.page_data import page_data
+from pulens.research.benchmark.run import run_plan
+from pulens.research.benchmark.splits import _stored_odds
 from synthetic_archive import LEARNERS, make, rewritten
 
 

@@ -6,15 +6,15 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import pytest
+from pulens.benchmark import methods, training
 
 from pulens import labelling, learners
-from pulens.benchmark import methods, training
-from pulens.benchmark.archive import read
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.run import run_plan
-from pulens.benchmark.splits import PreparedRun, prepare, scaled, table_of
 from pulens.cli import main
+from pulens.research.benchmark.archive import read
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.run import run_plan
+from pulens.research.benchmark.splits import PreparedRun, prepare, scaled, table_of
 
 SHORT = {
     **dict.fromkeys(("epochs", "warm_up_epochs", "pretraining_steps", "pretraining_epochs", "epochs_per_episode"), 1),
@@ -157,7 +157,7 @@ def test_methods_are_told_the_share_of_positives_in_the_population(scenario):
 
 
 def test_metrics_do_not_change_with_the_batch_size_of_scoring(monkeypatch):
-    from pulens.learners.stack import networks
+    from pulens.learning.learners.stack import networks
 
     run = one_run("nnpu")
     prepared = prepare(run, table_of(run))
@@ -250,7 +250,7 @@ def test_failed_runs_end_with_an_exit_code(tmp_path, capsys):
     broken = tmp_path / "broken.py"
     broken.write_text(
         "from dataclasses import dataclass\n"
-        "from pulens.learners.nnpu import NNPU, NonNegativeProgram\n"
+        "from pulens.learning.learners.nnpu import NNPU, NonNegativeProgram\n"
         "class Program(NonNegativeProgram):\n"
         "    def loss(self, stage, batch):\n"
         "        raise ZeroDivisionError('nothing works')\n"
@@ -294,7 +294,7 @@ def test_failed_runs_are_tried_again_when_asked(tmp_path, monkeypatch):
     assert (first.done, first.failed) == (2, 2)
     monkeypatch.setattr(work, "train", real)
     assert run_plan(plan, tmp_path / "archive").failed == 2
-    from pulens.benchmark.run import Options
+    from pulens.research.benchmark.run import Options
 
     last = run_plan(plan, tmp_path / "archive", Options(retry_failed=True))
     assert (last.done, last.failed, last.added) == (4, 0, 2)

@@ -4,9 +4,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from pulens.benchmark import methods
 
 from pulens import learners
-from pulens.benchmark import methods
 
 ROOT = Path(__file__).parents[2]
 

@@ -12,12 +12,12 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
 from pulens.benchmark import processes
-from pulens.benchmark.archive import differences, read
-from pulens.benchmark.memory import budget_of
-from pulens.benchmark.run import Options, run_plan
+
 from pulens.errors import MissingDependencyError
+from pulens.research.benchmark.archive import differences, read
+from pulens.research.benchmark.memory import budget_of
+from pulens.research.benchmark.run import Options, run_plan
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="these tests fork and kill processes")
 
@@ -165,7 +165,7 @@ def workers() -> list[int]:
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             parent = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if parent == os.getpid() and b"pulens.benchmark.processes" in (path / "cmdline").read_bytes():
+            if parent == os.getpid() and b"pulens.research.benchmark.processes" in (path / "cmdline").read_bytes():
                 found.append(int(path.name))
     return sorted(found)
 

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from pulens.benchmark.forecast import plan_lines
-from pulens.benchmark.memory import run_bytes
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.rates import Rate, forecast, load_rates, measured_rates, rates_text
-from pulens.benchmark.schedule import work
 from pulens.cli import main
+from pulens.research.benchmark.forecast import plan_lines
+from pulens.research.benchmark.memory import run_bytes
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.rates import Rate, forecast, load_rates, measured_rates, rates_text
+from pulens.research.benchmark.schedule import work
 
 LONG = {"epochs": 40, "batch_size": 256}
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from pulens.benchmark.archive import Store, read
-from pulens.benchmark.archive.summary import LATER
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.run import Options, run_plan
 from pulens.cli import main
+from pulens.research.benchmark.archive import Store, read
+from pulens.research.benchmark.archive.summary import LATER
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.run import Options, run_plan
 
 OLD = Path(__file__).parent / "format_1"
 

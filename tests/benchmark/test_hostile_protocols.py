@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol, parse_protocol
-from pulens.benchmark.rates import load_rates
 from pulens.cli import main
 from pulens.errors import InputError
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol, parse_protocol
+from pulens.research.benchmark.rates import load_rates
 
 HEAD = "name: mine\nmethods: nnpu\ndatasets: digits\nscenario: case-control\n"
 REST = "conditions: [{mechanisms: S1, label_frequencies: 0.5}]\nseeds: 1\n"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, learner_regret
-from pulens.benchmark.rates import forecast, measured_rates, rates_text
 from pulens.errors import InputError
+from pulens.research.benchmark.analyse.judgement import coverage, epoch_regret, judge, learner_regret
+from pulens.research.benchmark.rates import forecast, measured_rates, rates_text
 
 
 def test_estimates_are_those_of_evaluate_on_the_same_counts(undisturbed):

@@ -10,12 +10,12 @@ from statistics import fmean, stdev
 
 import numpy as np
 import pytest
-
 from pulens.benchmark import leaderboard
-from pulens.benchmark.analyse import paired
-from pulens.benchmark.archive import Store, read
-from pulens.benchmark.leaderboard import judged, page, page_data
+
 from pulens.errors import InputError
+from pulens.research.benchmark.analyse import paired
+from pulens.research.benchmark.archive import Store, read
+from pulens.research.benchmark.leaderboard import judged, page, page_data
 from synthetic_archive import DATASETS, LEARNERS, make
 
 SCRIPT = "<script>alert(1)</script>"

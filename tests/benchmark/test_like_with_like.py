@@ -9,13 +9,13 @@ import re
 from statistics import fmean
 
 import pytest
-
 from pulens.benchmark import leaderboard
-from pulens.benchmark.analyse import costs, labels
-from pulens.benchmark.analyse.judgement import epoch_regret, judge, learner_regret
-from pulens.benchmark.leaderboard import judged, page, page_data
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
+
+from pulens.research.benchmark.analyse import costs, labels
+from pulens.research.benchmark.analyse.judgement import epoch_regret, judge, learner_regret
+from pulens.research.benchmark.leaderboard import judged, page, page_data
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
 from synthetic_archive import LEARNERS, make, rewritten
 
 FEW = {name: LEARNERS[name] for name in ("nnpu", "vpu", "dist_pu", "pn")}

@@ -6,17 +6,17 @@ import math
 
 import numpy as np
 import pytest
+from pulens.benchmark import leaderboard
 from sklearn.metrics import balanced_accuracy_score, cohen_kappa_score, fbeta_score, matthews_corrcoef
 
-from pulens.benchmark import leaderboard
-from pulens.benchmark.archive import Store, read
-from pulens.benchmark.archive.counts import METRICS as STORED
-from pulens.benchmark.archive.measured import true_value
-from pulens.benchmark.leaderboard import page, page_data
 from pulens.cli import main
 from pulens.errors import InputError
 from pulens.metrics import METRICS
 from pulens.recovery.assumptions import UNCORRECTED
+from pulens.research.benchmark.archive import Store, read
+from pulens.research.benchmark.archive.counts import METRICS as STORED
+from pulens.research.benchmark.archive.measured import true_value
+from pulens.research.benchmark.leaderboard import page, page_data
 from synthetic_archive import LEARNERS, make
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from pulens.benchmark import methods
-from pulens.benchmark.new_method import write_method
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.training import train
-from pulens.benchmark.work import attempt
+
 from pulens.cli import main
 from pulens.errors import InputError
-from pulens.learners.base.settings import check_settings
+from pulens.learning.learners.base.settings import check_settings
+from pulens.research.benchmark.new_method import write_method
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.training import train
+from pulens.research.benchmark.work import attempt
 
 MARK = "from pathlib import Path\nPath(__file__).with_name('was_run').write_text('yes')\n"
 FIELDS = """
@@ -52,8 +52,8 @@ LEARNER = Mine
 """
 
 DECLARED = (
-    FIELDS.replace("from typing", "from pulens.learners.base.facts import GENERATIVE, Learner\nfrom typing")
-    .replace("from typing", "from pulens.learners.base.settings import setting as limited\nfrom typing", 1)
+    FIELDS.replace("from typing", "from pulens.learning.learners.base.facts import GENERATIVE, Learner\nfrom typing")
+    .replace("from typing", "from pulens.learning.learners.base.settings import setting as limited\nfrom typing", 1)
     .replace("word: str | None = None", "share: float = limited(0.5, least=0, most=1)")
     .replace("LEARNER = Mine", 'LEARNER = Learner(Mine, title="Mine (declared)", family=GENERATIVE)')
 )

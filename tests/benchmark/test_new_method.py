@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-
 from pulens.benchmark import contract, datasets, methods
-from pulens.benchmark.new_method import write_method
+from pulens.learners import NNPU
+
 from pulens.cli import main
 from pulens.errors import InputError, PulensError
-from pulens.learners import NNPU
-from pulens.learners.nnpu import NonNegativeProgram
+from pulens.learning.learners.nnpu import NonNegativeProgram
+from pulens.research.benchmark.new_method import write_method
 
 
 def test_the_template_passes_its_own_tests_and_runs(tmp_path, monkeypatch, capsys):

@@ -3,8 +3,8 @@
 import subprocess
 import sys
 
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
 
 
 def test_a_plan_is_shown_in_a_line():
@@ -23,7 +23,7 @@ def test_saying_how_long_a_plan_takes_imports_no_compiler():
 def test_the_size_of_a_network_leaves_the_random_state_alone():
     import torch
 
-    from pulens.benchmark.memory import network_size
+    from pulens.research.benchmark.memory import network_size
 
     network_size.cache_clear()
     torch.manual_seed(0)

@@ -7,14 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from pulens.benchmark import methods, splits
-from pulens.benchmark.plan import expand, stacks
-from pulens.benchmark.protocol import Protocol, load_protocol, parse_protocol, shipped
-from pulens.benchmark.protocol.checks import DECIDED
-from pulens.benchmark.protocol.text import Text
+
 from pulens.cli import main
 from pulens.errors import InputError
+from pulens.research.benchmark.plan import expand, stacks
+from pulens.research.benchmark.protocol import Protocol, load_protocol, parse_protocol, shipped
+from pulens.research.benchmark.protocol.checks import DECIDED
+from pulens.research.benchmark.protocol.text import Text
 
 GOOD = """\
 name: mine

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pulens.benchmark.archive import differences, read
-from pulens.benchmark.run import Options, run_plan
+from pulens.research.benchmark.archive import differences, read
+from pulens.research.benchmark.run import Options, run_plan
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'pulens[ray]'")
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from pulens.benchmark.references import NaiveAtLabelFrequency, NaiveAtQuantile, NaiveNetwork
-from pulens.learners.base.wrapper import case_control_cut, pooled_frequency
+from pulens.learning.learners.base.wrapper import case_control_cut, pooled_frequency
+from pulens.research.benchmark.references import NaiveAtLabelFrequency, NaiveAtQuantile, NaiveNetwork
 
 pytestmark = pytest.mark.torch
 OPTIONS = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from pulens.benchmark.archive import RunRow, Store, read
-from pulens.benchmark.archive.row import CIRCUMSTANCES, NEEDED, NEEDED_WHEN_DONE, SCHEMA, fields_of
 from pulens.errors import InputError
+from pulens.research.benchmark.archive import RunRow, Store, read
+from pulens.research.benchmark.archive.row import CIRCUMSTANCES, NEEDED, NEEDED_WHEN_DONE, SCHEMA, fields_of
 from synthetic_archive import run
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-
 from pulens.benchmark import methods, training, watch
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.splits import JudgedRows, prepare, table_of
-from pulens.learners.base.prior import estimated_class_prior
+
+from pulens.learning.learners.base.prior import estimated_class_prior
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.splits import JudgedRows, prepare, table_of
 
 SHORT = {"epochs": 3, "steps_per_epoch": 3, "batch_size": 64}
 WRONG = 0.123  # a class prior that nobody would count

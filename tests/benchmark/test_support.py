@@ -7,16 +7,16 @@ import json
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-
 from pulens.benchmark import methods
-from pulens.benchmark.archive import differences, read
-from pulens.benchmark.archive.format_1 import NAMES, SCHEMA_1
-from pulens.benchmark.archive.summary import read_summary, summary_text
-from pulens.benchmark.leaderboard.board import facts_of
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
-from pulens.benchmark.splits import prepare, table_of
-from pulens.benchmark.training import train
+
+from pulens.research.benchmark.archive import differences, read
+from pulens.research.benchmark.archive.format_1 import NAMES, SCHEMA_1
+from pulens.research.benchmark.archive.summary import read_summary, summary_text
+from pulens.research.benchmark.leaderboard.board import facts_of
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
+from pulens.research.benchmark.splits import prepare, table_of
+from pulens.research.benchmark.training import train
 from synthetic_archive import make
 
 SETTINGS = {"lagam": {"all": {"epochs": 1, "warm_up_epochs": 1, "batch_size": 64, "groups": 2}}}

@@ -4,19 +4,19 @@ import json
 from dataclasses import replace
 
 import pytest
+from pulens.benchmark import leaderboard, methods
 from sklearn.metrics import f1_score
 
-from pulens.benchmark import leaderboard, methods
-from pulens.benchmark.archive import Store, read
-from pulens.benchmark.archive.row import RunRow
-from pulens.benchmark.archive.summary import COLUMNS, LATER, SummaryArchive, read_summary, summary_text
-from pulens.benchmark.leaderboard.board import selections_of
-from pulens.benchmark.leaderboard.page_data import page_data, run_detail
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol, parse_protocol
-from pulens.benchmark.training import train
 from pulens.cli import main
 from pulens.errors import InputError
+from pulens.research.benchmark.archive import Store, read
+from pulens.research.benchmark.archive.row import RunRow
+from pulens.research.benchmark.archive.summary import COLUMNS, LATER, SummaryArchive, read_summary, summary_text
+from pulens.research.benchmark.leaderboard.board import selections_of
+from pulens.research.benchmark.leaderboard.page_data import page_data, run_detail
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol, parse_protocol
+from pulens.research.benchmark.training import train
 from synthetic_archive import make
 
 TINY = """
@@ -148,7 +148,7 @@ def test_a_summary_is_reported_as_its_archive_is(tmp_path, capsys):
 
 
 def test_claims_are_judged_on_the_published_version_where_it_has_the_same_conditions():
-    from pulens.studies._bench import judged
+    from pulens.research.studies._bench import judged
 
     cells = {
         **{("lbe", "mnist", "S1", c): f"ours {c}" for c in (0.1, 0.5)},

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-
 from pulens.benchmark import leaderboard, rates
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol, parse_protocol
+
 from pulens.cli import main
 from pulens.errors import InputError
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol, parse_protocol
 from synthetic_archive import LEARNERS, make
 
 PROTOCOL = """

@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-
 from pulens.benchmark import work
-from pulens.benchmark.memory import run_bytes
-from pulens.benchmark.plan import expand
-from pulens.benchmark.protocol import load_protocol
+
+from pulens.research.benchmark.memory import run_bytes
+from pulens.research.benchmark.plan import expand
+from pulens.research.benchmark.protocol import load_protocol
 
 LARGE = 1 << 40
 

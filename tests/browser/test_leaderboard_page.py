@@ -7,10 +7,11 @@ import pytest
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
 from pulens.benchmark import leaderboard
-from pulens.benchmark.analyse import judgement
-from pulens.benchmark.archive import Store, read
-from pulens.benchmark.leaderboard import judged
-from pulens.benchmark.leaderboard.page import leaderboard_page
+
+from pulens.research.benchmark.analyse import judgement
+from pulens.research.benchmark.archive import Store, read
+from pulens.research.benchmark.leaderboard import judged
+from pulens.research.benchmark.leaderboard.page import leaderboard_page
 from synthetic_archive import make, rewritten
 
 TITLE = "<img src=x onerror=alert(1)> mine"

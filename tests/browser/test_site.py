@@ -74,7 +74,12 @@ def site(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def pages(site) -> dict[Path, Reader]:
-    return {page: Reader(page) for page in sorted(site.rglob("*.html"))}
+    """Pages of the site, without those that only say where a page has moved to."""
+    return {page: Reader(page) for page in sorted(site.rglob("*.html")) if not moved(page)}
+
+
+def moved(page: Path) -> bool:
+    return 'http-equiv="refresh"' in page.read_text(encoding="utf-8")[:300]
 
 
 def test_the_site_can_be_built_again_over_itself(site):
@@ -124,6 +129,27 @@ def test_every_page_can_be_reached_from_the_first(site, pages):
 def test_the_site_carries_the_one_page(site):
     assert (site / "pulens.html").read_text(encoding="utf-8") == f"{one_page()}\n"
     assert "pulens.html" in Reader(site / "one_file.html").links
+
+
+def test_old_addresses_lead_to_the_pages_that_have_their_content(site):
+    from moved import MOVED
+
+    for old, new in MOVED.items():
+        page = site / f"{old}.html"
+        assert moved(page), f"{old}.md is a page again"
+        assert (site / f"{new.partition('#')[0]}.html").is_file()
+        (link,) = Reader(page).links
+        assert f'url={link}"' in page.read_text(encoding="utf-8")
+
+
+def test_the_sidebar_fits_a_screen(site):
+    """At most 25 pages on every page; those below the first level are listed on the page they belong to."""
+    for name in ("index.html", "api/commands/evaluate.html", "research/wild.html"):
+        text = (site / name).read_text(encoding="utf-8")
+        tree = text[text.index('<div class="sidebar-tree">') :]
+        shown = re.findall(r'<li class="toctree-l\d', tree[: tree.index("</div>")])
+        assert 15 < len(shown) <= 25
+        assert set(shown) == {'<li class="toctree-l1'}
 
 
 def test_nothing_is_loaded_from_the_network(site, pages):
@@ -237,5 +263,7 @@ ASKED_FOR = [
 
 @pytest.mark.parametrize("word", ASKED_FOR)
 def test_the_glossary_knows_the_words_people_search_for(site, word):
-    terms = re.findall(r'<dt id="term-[^"]*">([^<]+)<', (site / "glossary.html").read_text(encoding="utf-8"))
+    terms = re.findall(
+        r'<dt id="term-[^"]*">([^<]+)<', (site / "reference" / "glossary.html").read_text(encoding="utf-8")
+    )
     assert word in terms

@@ -83,8 +83,8 @@ def test_an_empty_or_missing_archive_is_an_error(tmp_path, capsys):
 
 
 def test_writes_a_summary_of_every_run(folder, tmp_path, capsys):
-    from pulens.benchmark.archive import read
-    from pulens.benchmark.archive.summary import read_summary
+    from pulens.research.benchmark.archive import read
+    from pulens.research.benchmark.archive.summary import read_summary
 
     for name in ("runs.csv", "runs.csv.gz"):
         main(["bench", "report", str(folder), "--summary", str(tmp_path / name), "-q", "--judge", "0"])

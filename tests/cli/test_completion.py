@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
+import click
 import pytest
 from click.shell_completion import BashComplete
 
+from command_lines import found_command, understood
 from pulens.cli import COMMANDS, app, main
 
 
@@ -94,21 +97,63 @@ def test_estimators_metrics_and_learners_are_offered():
 
 def help_of(capsys, *words: str) -> str:
     with suppress(SystemExit):
-        main([*words, "--help"])
+        main([*words, *([] if words[-1].startswith("--help") else ["--help"])])
     return capsys.readouterr().out
 
 
-QUESTIONS = ["Columns and rows:", "What you know:", "What to show:", "Where to write:", "Other options:"]
+GROUPS = ["Columns:", "Assumptions:", "Result:", "Output:", "Reading files:", "Advanced:", "Other options:"]
 
 
 @pytest.mark.parametrize(
     "command", [["evaluate"], ["prior"], ["compare"], ["calibrate"], ["decide"], ["audit", "plan"]]
 )
-def test_help_sorts_options_by_the_question_they_answer(capsys, command):
-    text = help_of(capsys, *command)
-    places = [text.index(f"\n{title}\n") for title in QUESTIONS]
+def test_help_groups_options_alike_in_every_command(capsys, command):
+    text = help_of(capsys, *command, "--help-all")
+    places = [text.index(f"\n{title}\n") for title in GROUPS]
     assert places == sorted(places)
-    assert " ".join(text[places[-1] :].split()) == "Other options: -h, --help Show this message and exit."
+    assert " ".join(text[places[-1] :].split()) == (
+        "Other options: --help-all Show every option and example. -h, --help Show this message and exit."
+    )
+
+
+def every_command() -> list[list[str]]:
+    found = []
+    for name in COMMANDS:
+        command = app.get_command(click.Context(app), name)
+        found += [[name, inner] for inner in getattr(command, "commands", {})] or [[name]]
+    return found
+
+
+@pytest.mark.parametrize("command", every_command(), ids=" ".join)
+def test_help_fits_a_screen_and_a_half_and_names_where_the_rest_is(capsys, command):
+    text = help_of(capsys, *command)
+    options = re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, re.MULTILINE)
+    assert len(options) <= 15  # a dozen, --help and --help-all
+    assert len(text.splitlines()) <= 56
+    parsed, _ = found_command(command)
+    declared = {option for option in parsed.params if isinstance(option, click.Option) and not option.hidden}
+    if len(declared) > len(options):
+        assert "--help-all" in text.splitlines()[-1]
+        everything = help_of(capsys, *command, "--help-all")
+        assert all(max(option.opts, key=len) in everything for option in declared)  # nothing is lost
+
+
+@pytest.mark.parametrize("command", every_command(), ids=" ".join)
+def test_every_option_says_what_it_is_for(command):
+    parsed, _ = found_command(command)
+    for option in parsed.params:
+        assert not isinstance(option, click.Option) or option.hidden or option.help, option.opts
+
+
+@pytest.mark.parametrize("command", ["tally", "merge", "calibrate", "fit", "train", "score", "synthesise"])
+def test_what_is_written_is_named_by_o_as_well_as_out(command):
+    parsed, _ = found_command([command])
+    assert ["-o", "--out"] in [option.opts for option in parsed.params]
+
+
+def test_older_names_of_options_still_work():
+    for words in (["fit", "a.csv", "--method", "nnpu"], ["prior", "a.csv", "--labelled-within", "clinic"]):
+        understood(words)
 
 
 def test_no_help_speaks_of_papers_by_number(capsys):

@@ -181,6 +181,6 @@ def test_an_audit_beside_an_estimator_asks_which_of_them_decides(capsys, table):
 
 @pytest.mark.parametrize("command", ["evaluate", "compare", "calibrate", "prior"])
 def test_help_says_what_an_audit_cannot_repair(capsys, command):
-    code, out, _ = run(capsys, command, "--help")
+    code, out, _ = run(capsys, command, "--help-all")
     assert code == 0
     assert "does not repair labels that are not a random draw" in " ".join(out.split())

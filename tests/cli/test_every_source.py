@@ -1,4 +1,4 @@
-"""Every command reads every source, and the numbers are the same: the table in docs/scale.md, cell by cell."""
+"""Every command reads every source, and the numbers are the same: docs/reference/files.md, cell by cell."""
 
 from __future__ import annotations
 
@@ -249,7 +249,7 @@ def test_a_tally_of_one_score_is_enough_for_commands_that_read_one(command, expe
 
 
 def test_the_table_in_the_docs_names_what_is_tested_and_nothing_else():
-    lines = (Path(__file__).parents[2] / "docs" / "scale.md").read_text().splitlines()
+    lines = (Path(__file__).parents[2] / "docs" / "reference" / "files.md").read_text().splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("| source | `evaluate` |"))
     table = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[start:]]
     end = next(place for place, row in enumerate(table) if len(row) == 1)

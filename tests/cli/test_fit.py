@@ -235,8 +235,8 @@ def test_rows_of_one_cluster_stay_in_one_fold(here):
     assert {len(found) for found in folds.values()} == {1}
 
 
-def test_a_table_with_semicolons_and_decimal_commas_is_told_by_its_separator(here, capsys):
+def test_a_table_with_semicolons_read_as_one_with_commas_is_told_by_its_separator(here, capsys):
     (here / "table.csv").write_text("customer_id;age;status\n1;41,5;confirmed\n2;38,0;\n")
     with pytest.raises(SystemExit, match="2"):
-        main(["fit", "table.csv", *LABEL])
+        main(["fit", "table.csv", "--delimiter", ",", *LABEL])
     assert "If columns are separated by ';', say so: delimiter=';'" in " ".join(capsys.readouterr().err.split())

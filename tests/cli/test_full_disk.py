@@ -168,7 +168,7 @@ def test_a_disk_without_room_for_one_more_name_is_full_too(disk, sources):
 def test_a_benchmark_on_a_full_disk_goes_on_once_there_is_room(disk, tmp_path):
     pytest.importorskip("torch", reason="training networks needs PyTorch: pip install 'pulens[torch]'")
     pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
-    from pulens.benchmark.archive import differences, read
+    from pulens.research.benchmark.archive import differences, read
 
     words = ["bench", "run", "smoke", "--methods", "elkan_noto", "--seeds", "1", "--device", "cpu", "--archive"]
     main([*words, str(tmp_path / "whole")])

@@ -172,7 +172,7 @@ def test_leftovers_of_a_killed_command_are_not_read_as_data(how, here):
 @pytest.mark.parametrize("how", ["kill", "interrupt"])
 def test_ended_at_any_point_a_benchmark_goes_on_to_the_same_archive(how, here):
     pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
-    from pulens.benchmark.archive import differences, read
+    from pulens.research.benchmark.archive import differences, read
 
     words = ["bench", "run", "smoke", "--methods", "elkan_noto", "--seeds", "1", "--device", "cpu", "--archive"]
     main([*words, str(here / "whole")])

@@ -215,9 +215,8 @@ def test_a_saved_model_with_weights_that_are_no_numbers_is_called_damaged(saved,
     import shutil
 
     import torch
-    from safetensors.torch import load_file, save_file
-
     from pulens.learners import load
+    from safetensors.torch import load_file, save_file
 
     folder = Path(shutil.copytree(saved, tmp_path / "model"))
     weights = load_file(str(folder / "weights.safetensors"))

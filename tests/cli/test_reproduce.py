@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from pulens.studies import Claim, Outcome, Study
 
 from pulens import studies
 from pulens.cli import main
 from pulens.errors import MissingDependencyError
-from pulens.studies import Claim, Outcome, Study
 
 
 def study(*verdicts):

@@ -168,8 +168,6 @@ def test_numbers_that_were_words_reach_the_learner(rows):
 @pytest.mark.parametrize(
     ("written", "message"),
     [
-        ({"separator": ";"}, "'a;b;label'. If columns are separated by ';', say so: delimiter=';' (--delimiter ';'"),
-        ({"separator": "\t"}, "format='tsv' (--format tsv"),
         ({"more": [["1", "2", "0", "7"]]}, "line 62 has 4 fields but the header has 3"),
         ({"more": [["1", "2"]]}, "line 62 has 2 fields but the header has 3"),
         ({"more": [["1e300", "2", "0"]]}, "got 1e+300 in data row 61. Scale the column"),
@@ -188,9 +186,9 @@ def test_evaluate_refuses_a_row_with_a_cell_too_many(tmp_path, capsys, road):
 
 
 @pytest.mark.parametrize("road", [[], ["--tolerance", "0"]])
-def test_evaluate_speaks_of_the_separator(tmp_path, capsys, road):
+def test_evaluate_speaks_of_a_separator_that_was_said_wrongly(tmp_path, capsys, road):
     (tmp_path / "scores.csv").write_text("score;label\n" + "0.5;1\n0.2;0\n" * 5)
-    words = refused(capsys, "evaluate", tmp_path / "scores.csv", "--class-prior", "0.4", *road)
+    words = refused(capsys, "evaluate", tmp_path / "scores.csv", "--class-prior", "0.4", "--delimiter", ",", *road)
     assert "scores.csv: there is no column" in words
     assert "with the separator ',' the first line is one column, 'score;label'" in words
     assert "--delimiter ';'" in words

@@ -11,13 +11,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PIL import Image
-
 from pulens.benchmark import datasets
-from pulens.benchmark.datasets import DATASETS, DataFile, Dataset, DataUnavailableError, LabelledData, Originals
-from pulens.benchmark.datasets._fetch import digest, fetch, fetch_arrays
-from pulens.benchmark.datasets._idx import read_idx
-from pulens.errors import PulensError
 from pulens.synthesis import synthesise
+
+from pulens.errors import PulensError
+from pulens.research.benchmark.datasets import (
+    DATASETS,
+    DataFile,
+    Dataset,
+    DataUnavailableError,
+    LabelledData,
+    Originals,
+)
+from pulens.research.benchmark.datasets._fetch import digest, fetch, fetch_arrays
+from pulens.research.benchmark.datasets._idx import read_idx
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -160,7 +167,7 @@ def test_the_makers_files_are_converted_and_checked(home, monkeypatch):
 
 
 def test_spambase_from_the_archive_of_uci(tmp_path):
-    from pulens.benchmark.datasets.spambase import convert
+    from pulens.research.benchmark.datasets.spambase import convert
 
     table = np.column_stack([np.round(np.random.default_rng(0).random((6, 57)), 2), [1, 0, 1, 0, 0, 1]])
     lines = "\n".join(",".join(f"{value:g}" for value in row) for row in table)
@@ -175,7 +182,7 @@ def test_spambase_from_the_archive_of_uci(tmp_path):
 def test_cifar_from_the_makers_archive_and_from_strips(tmp_path):
     import tarfile
 
-    from pulens.benchmark.datasets.cifar10 import ARCHIVE, convert, unpack
+    from pulens.research.benchmark.datasets.cifar10 import ARCHIVE, convert, unpack
 
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 256, (6, 3073), dtype=np.uint8)
@@ -318,9 +325,8 @@ def test_splits_count_as_in_the_benchmark_paper(mirror, name):
 
 def test_spambase_labels_are_biased_as_measured_for_the_published_mechanisms(mirror):
     """Mean posterior of the labelled rows: the protocol's table, for seed 2 of another split."""
-    from sklearn.preprocessing import StandardScaler
-
     from pulens.labelling import auxiliary_log_odds
+    from sklearn.preprocessing import StandardScaler
 
     found = datasets.load("spambase")
     X = StandardScaler().fit_transform(found.X)

@@ -13,16 +13,16 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import numpy as np
 import pytest
+from pulens.benchmark import datasets
 from scipy.sparse import issparse
 
 from maker_files import EMPTIED_ONCE, MAKERS, SHA256, compress, number_records, published, workbook, zipped
-from pulens.benchmark import datasets
-from pulens.benchmark.datasets import DATASETS, DataUnavailableError
-from pulens.benchmark.datasets._archive import codes, exactly, member
-from pulens.benchmark.datasets._fetch import digest, fetch_arrays, read_file
-from pulens.benchmark.datasets._idx import read_idx
-from pulens.benchmark.datasets._lzw import uncompress
-from pulens.benchmark.datasets._xls import read_numbers
+from pulens.research.benchmark.datasets import DATASETS, DataUnavailableError
+from pulens.research.benchmark.datasets._archive import codes, exactly, member
+from pulens.research.benchmark.datasets._fetch import digest, fetch_arrays, read_file
+from pulens.research.benchmark.datasets._idx import read_idx
+from pulens.research.benchmark.datasets._lzw import uncompress
+from pulens.research.benchmark.datasets._xls import read_numbers
 
 UCI = "https://archive.ics.uci.edu/"
 PICTURES = {"mnist", "fashion_mnist", "cifar10"}

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-
 from pulens.benchmark import datasets
-from pulens.benchmark.datasets import DATASETS, DataUnavailableError, imdb, newsgroups20
-from pulens.benchmark.datasets._vectors import TextVectors, labels_digest, make_vectors
+
 from pulens.cli import main
 from pulens.errors import InputError
+from pulens.research.benchmark.datasets import DATASETS, DataUnavailableError, imdb, newsgroups20
+from pulens.research.benchmark.datasets._vectors import TextVectors, labels_digest, make_vectors
 
 COUNTS = {"train": 6, "test": 4}
 OURS = {part: np.random.default_rng(len(part)).normal(0, 0.05, (rows, 8)) for part, rows in COUNTS.items()}

@@ -37,7 +37,7 @@ def visits() -> polars.DataFrame:
 
 
 def test_the_page_about_limits_prints_the_table():
-    page = (ROOT / "docs" / "limits.md").read_text()
+    page = (ROOT / "docs" / "concepts" / "limits.md").read_text()
     assert "\n".join(table_lines()) in page
 
 

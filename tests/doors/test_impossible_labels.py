@@ -491,3 +491,12 @@ def test_a_simulated_set_with_more_labels_than_the_class_prior_allows_is_counted
     assert len(refused) == 1
     assert all(answer == {"refused": 1.0} for answer in refused)  # and in no share of sets that hold the truth
     assert impossible.means(answers)["refused"] == 0.5
+
+
+def test_the_worlds_of_a_ranking_do_not_depend_on_the_threshold_asked_about_beside_it():
+    labels, scores, _ = biased(rows=2000, labelled=300)
+    asked = {"class_prior": 0.2, "scenario": "case-control", "redraws": 100}
+    first, second = (pulens.evaluate(labels, scores, threshold=each, **asked) for each in (-5.0, 2.01))
+    assert first.labelling is not None
+    for name in ("average_precision", "roc_auc"):
+        assert first[name] == second[name]

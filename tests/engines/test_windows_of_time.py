@@ -118,6 +118,14 @@ def test_what_is_no_time_is_named(put):
         read_windows(source, periods=[Period("when", "day")], **where)
 
 
+def test_lists_where_times_should_be_are_refused_by_value():
+    frame = pytest.importorskip("pandas").DataFrame({"score": [1.0, 2.0, 3.0], "label": [1, 0, 0]})
+    for cells in (["2026-05-04", ["2026-05-05"], None], [np.array([1, 2]), "2026-05-04", "2026-05-04"]):
+        frame["at"] = cells
+        with pytest.raises(InputError, match=r"must hold dates or times such as .* got (\[|array)"):
+            read_windows(frame, periods=[Period("at", "day")])
+
+
 def test_a_week_begins_on_monday_and_a_date_needs_no_hour():
     assert Period("at", "week").name(date(2026, 5, 10)) == "2026-05-04"
     assert Period("at", "day", "America/New_York").name("2026-05-10") == "2026-05-10"

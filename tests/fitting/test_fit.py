@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.learners import BoostedPU, ElkanNoto
 
 import pulens
 from pulens.errors import InputError
-from pulens.fitting.folds import deal_folds
-from pulens.fitting.leaks import leak_notices
-from pulens.fitting.priors import training_prior
 from pulens.inputs.typed_columns import Typing, typed_table
-from pulens.learners import BoostedPU, ElkanNoto
+from pulens.learning.fitting.folds import deal_folds
+from pulens.learning.fitting.leaks import leak_notices
+from pulens.learning.fitting.priors import training_prior
 
 QUICK = BoostedPU(n_estimators=4, iterations=10, random_trees=10)
 

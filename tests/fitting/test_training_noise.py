@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pulens.learners import ElkanNoto
 
 import pulens
-from pulens.fitting.training_noise import FACTOR
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.learners import ElkanNoto
+from pulens.learning.fitting.training_noise import FACTOR
 
 FEATURES = 30
 TRUTH = np.random.default_rng(7).normal(size=FEATURES) * 0.25

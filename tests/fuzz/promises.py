@@ -1,4 +1,4 @@
-"""What every call keeps, whatever it was given: see docs/safety.md."""
+"""What every call keeps, whatever it was given: see docs/project/security.md."""
 
 from __future__ import annotations
 

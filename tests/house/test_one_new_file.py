@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pulens.benchmark.datasets._dataset import Arrays, Dataset, LabelledData
+from pulens.research.benchmark.datasets._dataset import Arrays, Dataset, LabelledData
 
 
 def read() -> Arrays:
@@ -86,7 +86,7 @@ def test_a_prior_estimator_of_one_new_file_is_on_the_command_line_in_json_and_on
 
 
 def test_a_data_set_of_one_new_file_is_planned_run_and_on_the_leaderboard(tmp_path) -> None:
-    tree = tree_with(tmp_path / "tree", "benchmark/datasets/two_clouds.py", DATASET)
+    tree = tree_with(tmp_path / "tree", "research/benchmark/datasets/two_clouds.py", DATASET)
     chosen = ("--datasets", "two_clouds", "--learners", "nnpu,vpu")
     planned, *done = commands_in(
         tree,

@@ -21,7 +21,9 @@ def test_no_class_name_is_defined_twice():
 
 
 def test_names_for_arrays_have_one_home():
-    assert house.aliases_defined_outside(ROOT, "pulens.types") == {"Whole": ["pulens.benchmark.protocol.schema"]}
+    assert house.aliases_defined_outside(ROOT, "pulens.types") == {
+        "Whole": ["pulens.research.benchmark.protocol.schema"]
+    }
 
 
 def test_private_things_are_imported_within_their_package_only():

@@ -278,7 +278,7 @@ print(tally.totals.rows, most)
 
 @pytest.mark.parametrize("engine", ["duckdb", "none"])
 def test_many_rows_in_few_bytes_stay_small_in_memory(engine, tmp_path):
-    """Sixty million rows here, 300 million in docs/safety.md: memory does not go by the rows."""
+    """Sixty million rows here, 300 million in docs/project/security.md: memory does not go by the rows."""
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = 5_000_000
     kinds = {"label": pa.int8(), "score": pa.float64()}

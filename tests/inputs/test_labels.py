@@ -22,8 +22,8 @@ from pulens.cli import main
 from pulens.errors import InputError
 from pulens.inputs import read_joint, read_sample, read_tallies, read_tally
 from pulens.inputs.columns import LabelCoding
-from pulens.learners.elkan_noto import ElkanNoto
-from pulens.learners.naive import NaiveClassifier
+from pulens.learning.learners.elkan_noto import ElkanNoto
+from pulens.learning.learners.naive import NaiveClassifier
 
 ASKED = r"the labels hold -1 and neither 0 nor null.*negative=-1 or unlabelled=-1 \(--negative -1 or --unlabelled -1"
 ASSUMED = {"class_prior": 0.6, "scenario": "single-set"}

@@ -65,11 +65,6 @@ def terminal(capsys):
     return Terminal(capsys)
 
 
-def options_in(words: str) -> list[str]:
-    """The options that a message tells to add, with their values."""
-    return [" ".join(found) for found in re.findall(r"(--(?:delimiter|decimal)) ('.'|-?\S)(?=[ ),])", words)]
-
-
 def test_an_analyst_with_a_semicolon_table_follows_the_messages(tmp_path, terminal, truth):
     file = tmp_path / "export.csv"
     rows = zip(truth["scores"], truth["labelled"], strict=True)
@@ -77,12 +72,7 @@ def test_an_analyst_with_a_semicolon_table_follows_the_messages(tmp_path, termin
     file.write_text("\n".join(["wert;status", *lines]), encoding="utf-8-sig")
     command = f"pulens evaluate {file} --class-prior {TRUE_PRIOR}"
 
-    words = terminal.refused(command)
-    added = options_in(words)
-    assert added == ["--delimiter ';'", "--decimal ,"]  # both at once, as the first row has decimal commas
-    command += " " + " ".join(added)
-
-    words = terminal.refused(command)
+    words = terminal.refused(command)  # semicolons and decimal commas are detected
     assert "'label' (set by label= or --label)" in words
     assert "'score' (score= or --score)" in words
     assert "'wert', 'status'" in words

@@ -8,21 +8,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-
 from pulens.learners import LBE, MPEPU, VPU, fit_many
-from pulens.learners.base.cuts import break_even_threshold, cut_below
-from pulens.learners.base.proxies import proxy_auc
-from pulens.learners.lbe import smallest
-from pulens.learners.mpe_pu import ValueIgnoringProgram
-from pulens.learners.pusb import SelectionBiasProgram
-from pulens.learners.stack.program import Program
-from pulens.learners.vpu import VariationalProgram
 from pulens.risks import LOSSES, alignment, labelling_bias, risk_parts, unbiased
-from pulens.risks.correction import corrected, corrected_value
-from pulens.risks.losses import logistic, sigmoid
-from pulens.risks.means import masked_mean
-from pulens.risks.mixture import best_bin_share
-from pulens.risks.variational import mixup_gap, variational
+
+from pulens.learning.learners.base.cuts import break_even_threshold, cut_below
+from pulens.learning.learners.base.proxies import proxy_auc
+from pulens.learning.learners.lbe import smallest
+from pulens.learning.learners.mpe_pu import ValueIgnoringProgram
+from pulens.learning.learners.pusb import SelectionBiasProgram
+from pulens.learning.learners.stack.program import Program
+from pulens.learning.learners.vpu import VariationalProgram
+from pulens.learning.risks.correction import corrected, corrected_value
+from pulens.learning.risks.losses import logistic, sigmoid
+from pulens.learning.risks.means import masked_mean
+from pulens.learning.risks.mixture import best_bin_share
+from pulens.learning.risks.variational import mixup_gap, variational
 from pulens.scenario import Scenario
 from worked_numbers import close, gradient, program_on
 
@@ -406,6 +406,6 @@ class TestLBE:
 
 
 def test_proxy_accuracy_is_unbiased_not_bounded():
-    from pulens.learners.base.proxies import proxy_accuracy
+    from pulens.learning.learners.base.proxies import proxy_accuracy
 
     assert proxy_accuracy(0.9, 0.7, 0.4) == pytest.approx(1.02)

@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
-
 from pulens.learners import PULDA, fit_many
-from pulens.learners.dist_pu import AlignmentProgram, cosine, rising
-from pulens.learners.pulda import RARE, MarginProgram, MovingAverage
-from pulens.learners.stack.selection import Selection
 from pulens.risks import alignment
-from pulens.risks.losses import sigmoid
+
+from pulens.learning.learners.dist_pu import AlignmentProgram, cosine, rising
+from pulens.learning.learners.pulda import RARE, MarginProgram, MovingAverage
+from pulens.learning.learners.stack.selection import Selection
+from pulens.learning.risks.losses import sigmoid
 from worked_numbers import close, gradient, program_on
 
 P, U, PRIOR = [2.0, -1.0], [0.5, -0.5, 1.0, -2.0], 0.4

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from pulens.learners import CGenPU, fit_many, load
 from sklearn.datasets import make_moons
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import CGenPU, fit_many, load
-from pulens.learners.stack.program import gradients_of
-from pulens.risks.conditional import (
+from pulens.learning.learners.stack.program import gradients_of
+from pulens.learning.risks.conditional import (
     classifier_loss,
     deception,
     discriminator_loss,

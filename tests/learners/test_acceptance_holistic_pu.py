@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from pulens.learners import HolisticPU, fit_many
 
 from pulens.errors import InputError, PulensError
-from pulens.learners import HolisticPU, fit_many
-from pulens.learners.holistic_pu import consistency, falling, trend_loss, trust
-from pulens.learners.parts.natural_break import break_costs, natural_break
-from pulens.risks.alignment import cross_entropy
-from pulens.risks.trends import adjacent_trend, pairwise_trend
+from pulens.learning.learners.holistic_pu import consistency, falling, trend_loss, trust
+from pulens.learning.learners.parts.natural_break import break_costs, natural_break
+from pulens.learning.risks.alignment import cross_entropy
+from pulens.learning.risks.trends import adjacent_trend, pairwise_trend
 
 TRAJECTORIES = np.array([[0.5, 0.4, 0.3, 0.2], [0.5, 0.55, 0.45, 0.6], [0.5, 0.3, 0.2, 0.1], [0.5, 0.6, 0.5, 0.7]]).T
 

@@ -7,21 +7,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from pulens.learners import LaGAM, LaGAMPUOnly, fit_many, load
 from sklearn.cluster import KMeans
 from sklearn.utils.estimator_checks import check_estimator
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import LaGAM, LaGAMPUOnly, fit_many, load
-from pulens.learners.lagam import WholeBatches
-from pulens.learners.lagam_pu_only import EstimatedSupportProgram
-from pulens.learners.parts.contrast import contrast, group_loss, instance_loss, nearest, same_group
-from pulens.learners.parts.groups import grouped
-from pulens.learners.stack.aside import set_aside
-from pulens.learners.stack.rows import Part, StackedRows
-from pulens.learners.stack.streams import Streams
-from pulens.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
-from pulens.risks.losses import logistic, sigmoid
+from pulens.learning.learners.lagam import WholeBatches
+from pulens.learning.learners.lagam_pu_only import EstimatedSupportProgram
+from pulens.learning.learners.parts.contrast import contrast, group_loss, instance_loss, nearest, same_group
+from pulens.learning.learners.parts.groups import grouped
+from pulens.learning.learners.stack.aside import set_aside
+from pulens.learning.learners.stack.rows import Part, StackedRows
+from pulens.learning.learners.stack.streams import Streams
+from pulens.learning.risks.disambiguation import class_balanced, kept_share, label_gradient, layer_slopes, support_slope
+from pulens.learning.risks.losses import logistic, sigmoid
 from pulens.scenario import Scenario
 
 CPU = torch.device("cpu")

@@ -7,18 +7,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from pulens.learners import P3MixC, P3MixE
 from torch import nn
 
 from pulens import backbones
 from pulens.errors import InputError
-from pulens.learners import P3MixC, P3MixE
-from pulens.learners.p3mix_e import teacher_keeps
-from pulens.learners.parts.mixup_partners import LIMIT, between, blend, mixed_forward, mixing_place
-from pulens.learners.stack.networks import StackedNetwork
-from pulens.learners.stack.rows import Batch, Draw, Part, StackedRows
-from pulens.learners.stack.streams import Streams
-from pulens.risks.alignment import clamp, cross_entropy, entropy
-from pulens.risks.early_learning import early_learning
+from pulens.learning.learners.p3mix_e import teacher_keeps
+from pulens.learning.learners.parts.mixup_partners import LIMIT, between, blend, mixed_forward, mixing_place
+from pulens.learning.learners.stack.networks import StackedNetwork
+from pulens.learning.learners.stack.rows import Batch, Draw, Part, StackedRows
+from pulens.learning.learners.stack.streams import Streams
+from pulens.learning.risks.alignment import clamp, cross_entropy, entropy
+from pulens.learning.risks.early_learning import early_learning
 from pulens.scenario import Scenario
 
 CPU = torch.device("cpu")
@@ -52,7 +52,7 @@ def program(learner, scores, n_labelled, **changes):
     rows = np.arange(len(scores))
     data = StackedRows(table, [Part(rows[:n_labelled], rows[n_labelled:])], Scenario.CASE_CONTROL)
     networks = [StackedNetwork(Fixed, [0], CPU, name=name) for name in learner._program.network_names]
-    from pulens.learners.stack.program import Stack
+    from pulens.learning.learners.stack.program import Stack
 
     settings = vars(learner(**changes))
     return learner._program(Stack(data, Streams([0], CPU), networks, torch.tensor([0.5]), settings))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from pulens.learners import PAN
 
 from pulens.errors import InputError
-from pulens.learners import PAN
-from pulens.learners.stack.networks import StackedNetwork
-from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
-from pulens.learners.stack.program import gradients_of
-from pulens.risks.adversarial import coupling, predictive_game, predictive_game_in_sums
-from pulens.risks.losses import sigmoid
+from pulens.learning.learners.stack.networks import StackedNetwork
+from pulens.learning.learners.stack.optimiser import Optimiser, OptimiserSettings
+from pulens.learning.learners.stack.program import gradients_of
+from pulens.learning.risks.adversarial import coupling, predictive_game, predictive_game_in_sums
+from pulens.learning.risks.losses import sigmoid
 
 D_LABELLED, D_UNLABELLED, C = (0.8, 0.6), (0.7, 0.3, 0.2, 0.5), (0.9, 0.4, 0.2, 0.6)
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from pulens.learners import PULCPBF, fit_many
 from scipy.optimize import minimize
 from torch import nn
 
 from pulens.errors import InputError, PulensError
-from pulens.learners import PULCPBF, fit_many
-from pulens.learners.pul_cpbf import SelfTraining, self_training
-from pulens.risks.alignment import cross_entropy
-from pulens.risks.fence import asymmetric, confidence, interval, penalty, weights_of
-from pulens.risks.losses import logistic, sigmoid
+from pulens.learning.learners.pul_cpbf import SelfTraining, self_training
+from pulens.learning.risks.alignment import cross_entropy
+from pulens.learning.risks.fence import asymmetric, confidence, interval, penalty, weights_of
+from pulens.learning.risks.losses import logistic, sigmoid
 
 SHORT = {"epochs": 2, "fence_epochs": 2, "batch_size": 16, "levels": 3, "device": "cpu", "progress": False}
 LEVELS = np.array([0.1, 0.5, 0.9])

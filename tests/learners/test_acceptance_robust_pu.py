@@ -8,13 +8,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from pulens.learners import RobustPU, fit_many
 
 from pulens.errors import InputError
-from pulens.learners import RobustPU, fit_many
-from pulens.learners.robust_pu import SelfPacedProgram
-from pulens.learners.stack.rows import Batch
-from pulens.risks.losses import logistic
-from pulens.risks.self_paced import SCHEDULES, WEIGHTS, hardness, threshold, welsch
+from pulens.learning.learners.robust_pu import SelfPacedProgram
+from pulens.learning.learners.stack.rows import Batch
+from pulens.learning.risks.losses import logistic
+from pulens.learning.risks.self_paced import SCHEDULES, WEIGHTS, hardness, threshold, welsch
 
 LABELLED, UNLABELLED = np.array([2.0]), np.array([-1.0, 0.5])
 D = np.concatenate([hardness(LABELLED, 1, 1.0), hardness(UNLABELLED, -1, 1.3)])

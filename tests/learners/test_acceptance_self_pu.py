@@ -7,21 +7,27 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from pulens.learners import SelfPU, fit_many
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import SelfPU, fit_many
-from pulens.learners.parts.direction import slopes_along
-from pulens.learners.self_pu import both_ends, teacher_takes, trusted_per_side
-from pulens.learners.stack.networks import StackedNetwork
-from pulens.learners.stack.passes import Passes, spread_order
-from pulens.learners.stack.program import Stack, gradients_of
-from pulens.learners.stack.rows import Part, StackedRows
-from pulens.learners.stack.streams import Streams
-from pulens.risks.alignment import entropy
-from pulens.risks.correction import corrected
-from pulens.risks.losses import sigmoid
-from pulens.risks.self_calibration import calibrated, consistency_weight, entropy_slope, is_open, weighted_parts
+from pulens.learning.learners.parts.direction import slopes_along
+from pulens.learning.learners.self_pu import both_ends, teacher_takes, trusted_per_side
+from pulens.learning.learners.stack.networks import StackedNetwork
+from pulens.learning.learners.stack.passes import Passes, spread_order
+from pulens.learning.learners.stack.program import Stack, gradients_of
+from pulens.learning.learners.stack.rows import Part, StackedRows
+from pulens.learning.learners.stack.streams import Streams
+from pulens.learning.risks.alignment import entropy
+from pulens.learning.risks.correction import corrected
+from pulens.learning.risks.losses import sigmoid
+from pulens.learning.risks.self_calibration import (
+    calibrated,
+    consistency_weight,
+    entropy_slope,
+    is_open,
+    weighted_parts,
+)
 from pulens.scenario import Scenario
 
 CPU = torch.device("cpu")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from pulens.learners import VAEPU, fit_many, load
 from torch import nn
 
 from pulens.errors import InputError
-from pulens.learners import VAEPU, fit_many, load
-from pulens.learners.parts.gaussians import fit_two, log_density, positive_last
-from pulens.learners.parts.output import Outputs
-from pulens.learners.stack.program import gradients_of
-from pulens.learners.vae_pu import AUTOENCODER, CLASSIFIER, DISCRIMINATOR, nearest, phase_ends
-from pulens.risks.correction import corrected
-from pulens.risks.losses import sigmoid
-from pulens.risks.mixture_prior import biased_risk, component_odds, mixture_bound, normal_bound
-from pulens.risks.pu import risk_parts
+from pulens.learning.learners.parts.gaussians import fit_two, log_density, positive_last
+from pulens.learning.learners.parts.output import Outputs
+from pulens.learning.learners.stack.program import gradients_of
+from pulens.learning.learners.vae_pu import AUTOENCODER, CLASSIFIER, DISCRIMINATOR, nearest, phase_ends
+from pulens.learning.risks.correction import corrected
+from pulens.learning.risks.losses import sigmoid
+from pulens.learning.risks.mixture_prior import biased_risk, component_odds, mixture_bound, normal_bound
+from pulens.learning.risks.pu import risk_parts
 
 MEANS, VARIANCES = np.array([[-1.0, 0.0], [1.0, 0.5]]), np.array([[1.0, 0.5], [0.8, 1.2]])
 SHORT = {

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-
 from pulens.learners import LBE, PAN, CGenPU
-from pulens.learners.lbe import LabellingBiasProgram
-from pulens.learners.stack.rows import Batch
+
+from pulens.learning.learners.lbe import LabellingBiasProgram
+from pulens.learning.learners.stack.rows import Batch
 
 SHORT = {
     LBE: {"epochs": 2, "pretraining_steps": 5, "steps_per_epoch": 3},

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from pulens.learners import BoostedPU, load
 from sklearn.metrics import roc_auc_score
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import BoostedPU, load
-from pulens.learners.parts.bags import BagScores, Size, deal_bags
-from pulens.learners.parts.label_weights import label_weights
-from pulens.learners.parts.soft_targets import platt, soft_targets
-from pulens.learners.parts.training_rows import TrainingRows, copies_together
+from pulens.learning.learners.parts.bags import BagScores, Size, deal_bags
+from pulens.learning.learners.parts.label_weights import label_weights
+from pulens.learning.learners.parts.soft_targets import platt, soft_targets
+from pulens.learning.learners.parts.training_rows import TrainingRows, copies_together
 from pulens.scenario import Scenario
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from pulens.learners import NNPU, PUET, ElkanNoto, PUBagging, load
 
 from pulens.errors import InputError
-from pulens.learners import NNPU, PUET, ElkanNoto, PUBagging, load
 
 pytestmark = pytest.mark.torch
 

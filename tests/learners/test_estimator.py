@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from pulens.learners import MPEPU, NNPU, UPU, VPU, load
 from scipy import sparse
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -18,7 +19,6 @@ from torch import nn
 
 from network_learners import SHORTEST, short
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import MPEPU, NNPU, UPU, VPU, load
 from pulens.sklearn import scorer
 from scikit_checks import OTHER_LABELS, WEIGHTED, failed_checks
 from torch_steps import assert_same_steps
@@ -271,8 +271,8 @@ def test_divergence_is_an_error_not_a_model():
 
 @pytest.mark.parametrize("optimiser", ["adam", "adamw", "sgd"])
 def test_optimisers_follow_torch(optimiser):
-    from pulens.learners.stack.networks import StackedNetwork
-    from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
+    from pulens.learning.learners.stack.networks import StackedNetwork
+    from pulens.learning.learners.stack.optimiser import Optimiser, OptimiserSettings
 
     seeds = [1, 2]
     make = lambda: nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1))  # noqa: E731

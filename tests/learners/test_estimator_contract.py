@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
-
 from pulens.learners import (
     PUET,
     BoostedPU,
@@ -16,6 +14,8 @@ from pulens.learners import (
     PUBagging,
     WeightedElkanNoto,
 )
+from sklearn.utils.estimator_checks import check_estimator
+
 from scikit_checks import CODING, OTHER_LABELS, failed_checks
 
 

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from pulens.learners import KernelPUSB, load
 from scipy.optimize import minimize
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import KernelPUSB, load
-from pulens.learners.parts.kernel_features import gaussian_features, squared_distances
+from pulens.learning.learners.parts.kernel_features import gaussian_features, squared_distances
 from toy_problem import BAYES_ACCURACY, toy
 
 MEAN = np.array([1.0, 0.5])

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from pulens.learners import fit_many
 from sklearn.datasets import load_digits
 from torch import nn
 
 from network_learners import NETWORKS
 from pulens import learners
-from pulens.learners import fit_many
-from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.program import Program, Stage
-from pulens.learners.stack.rows import Pooled
-from pulens.risks.losses import logistic
-from pulens.risks.means import masked_mean
+from pulens.learning.learners.stack.learner import PULearner
+from pulens.learning.learners.stack.program import Program, Stage
+from pulens.learning.learners.stack.rows import Pooled
+from pulens.learning.risks.losses import logistic
+from pulens.learning.risks.means import masked_mean
 
 SEEDS = range(5)
 LABEL_FREQUENCY = 0.2

@@ -93,8 +93,8 @@ def test_who_asks_for_epochs_gets_them_from_random_weights(few):
 @pytest.mark.torch
 def test_the_start_never_reads_rows_that_are_held_out(few):
     """Held-out rows that the start had learned would say nothing about the epochs."""
-    from pulens.learners.stack.division import divide
-    from pulens.learners.stack.warm_start import WarmStart
+    from pulens.learning.learners.stack.division import divide
+    from pulens.learning.learners.stack.warm_start import WarmStart
 
     X, labels = few
     ((held, _),) = divide(learners.NNPU(**FEW), len(X), [labels], None, None, [0]).held_out
@@ -113,7 +113,7 @@ def test_the_start_never_reads_rows_that_are_held_out(few):
 
 @pytest.mark.torch
 def test_many_runs_cannot_share_a_warm_start(few):
-    from pulens.learners.stack.warm_start import WarmStart
+    from pulens.learning.learners.stack.warm_start import WarmStart
 
     X, labels = few
     both = [learners.NNPU(**FEW | {"random_state": seed}) for seed in (0, 1)]
@@ -147,7 +147,7 @@ def test_a_network_whose_steps_lead_nowhere_takes_larger_ones(rare):
 @pytest.mark.torch
 def test_a_training_that_forgets_its_labels_is_undone_and_says_so(few, monkeypatch):
     """CGenPU's game ended with labelled rows at random places (concrete, 5% positive: AUC .55, its start .76)."""
-    from pulens.learners.base import collapse
+    from pulens.learning.learners.base import collapse
 
     X, labels = few
     learner = learners.NNPU(**FEW)
@@ -185,7 +185,7 @@ def test_many_positives_and_no_class_prior_are_no_reason_to_go_back():
 
 @pytest.mark.torch
 def test_rows_are_few_where_they_make_few_steps_or_choose_the_epoch_by_accident():
-    from pulens.learners.stack.rescue import begins_warm
+    from pulens.learning.learners.stack.rescue import begins_warm
 
     assert begins_warm(learners.NNPU(), 2000, 6100)  # 24 steps in each of 40 epochs
     assert not begins_warm(learners.NNPU(), 2000, 6200)
@@ -242,7 +242,7 @@ def test_who_chose_the_epochs_keeps_the_cut_of_the_method(overlapping):
 @pytest.mark.parametrize(("shift", "moved"), [(0.0, False), (-3.0, True), (3.0, True)])
 def test_a_cut_that_calls_three_times_too_few_or_too_many_is_moved_to_the_class_prior(overlapping, shift, moved):
     """Methods that take no class prior called two rows of three positive where it was said that one in twenty is."""
-    from pulens.learners.base.collapse import cut_of_prior
+    from pulens.learning.learners.base.collapse import cut_of_prior
 
     X, labels, _ = overlapping
     learner = learners.NNPU(**FEW | {"class_prior": 0.1}).fit(X, labels)

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.learners.base.facts import RISK, Learner
-from pulens.learners.base.settings import setting
-from pulens.learners.stack.learner import PULearner
-from pulens.learners.stack.program import Program, Stage
-from pulens.learners.stack.rows import Batch, Pooled
-from pulens.risks.losses import logistic
-from pulens.risks.means import masked_mean
+from pulens.learning.learners.base.facts import RISK, Learner
+from pulens.learning.learners.base.settings import setting
+from pulens.learning.learners.stack.learner import PULearner
+from pulens.learning.learners.stack.program import Program, Stage
+from pulens.learning.learners.stack.rows import Batch, Pooled
+from pulens.learning.risks.losses import logistic
+from pulens.learning.risks.means import masked_mean
 
 
 class CountedProgram(Program):
@@ -64,8 +64,8 @@ assert (found.title, found.family, found.told) == ("Counted (new)", "risk estima
 assert "counted" in methods.names()
 """
 SHOWN = """
-from pulens.benchmark.archive import read
-from pulens.benchmark.leaderboard.board import board
+from pulens.research.benchmark.archive import read
+from pulens.research.benchmark.leaderboard.board import board
 import sys
 print(board(read(sys.argv[1]), metric="accuracy").learners["counted"].title)
 """
@@ -75,7 +75,7 @@ print(board(read(sys.argv[1]), metric="accuracy").learners["counted"].title)
 def place(tmp_path_factory):
     """The package with the one new file, and a table beside it."""
     folder = tmp_path_factory.mktemp("place")
-    tree_with(folder / "tree", "learners/counted.py", FILE)
+    tree_with(folder / "tree", "learning/learners/counted.py", FILE)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(200, 2)) + 2 * (np.arange(200) < 80)[:, None]
     lines = [f"{a:.4f},{b:.4f},{int(number < 30)}" for number, (a, b) in enumerate(X)]

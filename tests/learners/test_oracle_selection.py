@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from pulens.learners import MPEPU, NNPU, PULCPBF, HolisticPU, RobustPU, fit_many
 
 # methods that watch held-out rows while they train, and one that does not

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.learners import NNPU, UPU, load
 
 from pulens.errors import InputError
-from pulens.learners import NNPU, UPU, load
 
 pytestmark = pytest.mark.torch
 OPTIONS = {"class_prior": 0.4, "backbone": "linear", "learning_rate": 0.02, "batch_size": 64, "random_state": 0}

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.learners import PUET
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import PUET
-from pulens.learners.forest.growth import grow
-from pulens.learners.forest.impurity import NodeRisk
-from pulens.learners.forest.node_search import Growth, NodeSearch, cut_range
-from pulens.learners.saving.loading import load
+from pulens.learning.learners.forest.growth import grow
+from pulens.learning.learners.forest.impurity import NodeRisk
+from pulens.learning.learners.forest.node_search import Growth, NodeSearch, cut_range
+from pulens.learning.learners.saving.loading import load
 from toy_problem import BAYES_ACCURACY, toy
 
 

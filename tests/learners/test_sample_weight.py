@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.learners import NNPU, PUET, PUSB, UPU, ElkanNoto, KernelPUSB, NaiveClassifier, PUBagging, WeightedElkanNoto
 from sklearn.linear_model import LogisticRegression
 
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import NNPU, PUET, PUSB, UPU, ElkanNoto, KernelPUSB, NaiveClassifier, PUBagging, WeightedElkanNoto
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU
 from sklearn.linear_model import LogisticRegression
 
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU
-from pulens.risks.mixture import best_bin_share
+from pulens.learning.risks.mixture import best_bin_share
 
 FULL = {"batch_size": 4400, "epochs": 600}
 ALIGNMENT = {"warm_up_epochs": 600, "warm_up_learning_rate": 0.05, "warm_up_weight_decay": 0.0, "epochs": 0}

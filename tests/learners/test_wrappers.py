@@ -5,6 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from pulens.learners import (
+    PUET,
+    BoostedPU,
+    ElkanNoto,
+    KernelPUSB,
+    NaiveClassifier,
+    OracleClassifier,
+    PUBagging,
+    WeightedElkanNoto,
+)
 from scipy.sparse import csr_array
 from scipy.special import expit, xlogy
 from sklearn.base import clone
@@ -17,25 +27,15 @@ from sklearn.tree import DecisionTreeClassifier
 
 from pulens import learners
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import (
-    PUET,
-    BoostedPU,
-    ElkanNoto,
-    KernelPUSB,
-    NaiveClassifier,
-    OracleClassifier,
-    PUBagging,
-    WeightedElkanNoto,
-)
-from pulens.learners.base.wrapper import (
+from pulens.learning.learners.base.wrapper import (
     case_control_cut,
     log_odds_beyond,
     pooled_frequency,
     positive_probability,
     posterior_from_odds,
 )
-from pulens.learners.elkan_noto import class_prior_from, label_frequency, unlabelled_weights
-from pulens.learners.pu_bagging import out_of_bag_means
+from pulens.learning.learners.elkan_noto import class_prior_from, label_frequency, unlabelled_weights
+from pulens.learning.learners.pu_bagging import out_of_bag_means
 from pulens.scenario import Scenario
 from toy_problem import toy
 

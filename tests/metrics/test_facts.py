@@ -21,7 +21,7 @@ SOURCE = Path(pulens.__file__).parent
 #: truth of some, and the one area of many segments. Audits and windows have formulas of their own for a few (counts
 #: that were checked, a line that is called recall).
 ALLOWED = (
-    *("benchmark/", "studies/", "learners/"),
+    *("research/", "learning/learners/"),
     *("demo.py", "doors/bounds.py", "report/page_data.py", "plots/curves.py", "report/contradiction.py"),
     *("testing/", "doors/many_segments/", "doors/top.py", "report/top.py", "report/one_file.py"),
     "report/notebook_pictures.py",

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.risks import LOSSES
 
 import pulens.metrics
 from pulens.counts.tally import Tally
@@ -14,7 +15,6 @@ from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.observed import class_prior_of
 from pulens.recovery import recover_at
 from pulens.recovery.assumptions import Assumptions
-from pulens.risks import LOSSES
 from pulens.scenario import Scenario
 from tests_support import pu_rows, scenarios
 

@@ -51,7 +51,7 @@ def test_trains_nnpu(newcomer, started):
     folder = newcomer.place / "train"
     folder.mkdir()
     shutil.copy(started[0] / "scores.csv", folder)
-    said = newcomer.follow("have/model_to_train.md", folder)
+    said = newcomer.follow("guides/training.md", folder)
     accuracies = [float(printed.removeprefix("accuracy ")) for printed in said.values() if printed.startswith("acc")]
     assert accuracies[0] > 0.9
     assert (folder / "model").is_dir()
@@ -61,7 +61,7 @@ def test_trains_nnpu(newcomer, started):
 def test_runs_the_smoke_benchmark(newcomer, started):
     folder = newcomer.place / "bench"
     folder.mkdir()
-    said = newcomer.follow("have/method.md", folder)
+    said = newcomer.follow("project/own_learner.md", folder)
     assert "20 of 20 runs done" in said_by(said, "pulens bench run smoke")
     assert list((folder / "results" / "runs").glob("*.parquet"))
     assert "mine" in said_by(said, "pulens bench report results")
@@ -71,7 +71,7 @@ def test_adds_a_metric(newcomer, started):
     folder = newcomer.place / "metric"
     folder.mkdir()
     shutil.copy(started[0] / "scores.csv", folder)
-    said = newcomer.follow("own_metric.md", folder)
+    said = newcomer.follow("project/own_metric.md", folder)
     assert said["python 1"].startswith("false_discovery_rate 0.")
     line = next(line for line in said_by(said, "pulens evaluate").splitlines() if "false_discovery_rate" in line)
     assert "0.380" in line  # one minus the precision of the start page, at the middle of its range

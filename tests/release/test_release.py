@@ -128,7 +128,7 @@ def test_tests_run_on_every_python_that_is_promised():
     assert loaded("tests")["jobs"]["tests"]["strategy"]["matrix"]["python"] == said
     assert said == ["3.11", "3.12", "3.13", "3.14"]
     assert PROJECT["requires-python"] == f">={said[0]}"
-    assert f"today {said[0]} to {said[-1]}" in (ROOT / "docs" / "versioning.md").read_text(encoding="utf-8")
+    assert f"today {said[0]} to {said[-1]}" in (ROOT / "docs" / "project" / "versioning.md").read_text(encoding="utf-8")
 
 
 def test_every_extra_is_installed_by_a_workflow():

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import pulens
-from pulens.benchmark.wild import coverage, learned, leave_families_out, read_problems
 from pulens.cli import main
 from pulens.errors import AssumptionError
+from pulens.research.benchmark.wild import coverage, learned, leave_families_out, read_problems
 from pulens.selection import Practice, check_labelling
 
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")

@@ -9,11 +9,6 @@ import pytest
 pytest.importorskip("torch", reason="the benchmark trains networks: pip install 'pulens[torch]'")
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
-from pulens.benchmark.archive import read
-from pulens.benchmark.archive.summary import packed, read_summary, summary_text
-from pulens.benchmark.datasets import DataUnavailableError
-from pulens.benchmark.published import table_d6
-from pulens.errors import InputError
 from pulens.studies import (
     Workbench,
     _bench,
@@ -23,6 +18,12 @@ from pulens.studies import (
     bench_table_1,
     bench_table_d6,
 )
+
+from pulens.errors import InputError
+from pulens.research.benchmark.archive import read
+from pulens.research.benchmark.archive.summary import packed, read_summary, summary_text
+from pulens.research.benchmark.datasets import DataUnavailableError
+from pulens.research.benchmark.published import table_d6
 from synthetic_archive import LEARNERS, make
 
 

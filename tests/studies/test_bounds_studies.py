@@ -4,14 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from pulens import bounds, studies
-from pulens.counts.tally import Tally
-from pulens.metrics import METRICS
-from pulens.metrics.parts.measure import raw_value
-from pulens.recovery import direct_roc_auc, pairwise_auc
-from pulens.recovery.assumptions import Assumptions
-from pulens.scenario import Scenario
 from pulens.studies import (
     _bounds,
     _bounds_tables,
@@ -22,7 +14,15 @@ from pulens.studies import (
     bounds_table_1,
     bounds_table_2,
 )
-from pulens.studies._bounds import band_holds, binormal
+
+from pulens import bounds, studies
+from pulens.counts.tally import Tally
+from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import raw_value
+from pulens.recovery import direct_roc_auc, pairwise_auc
+from pulens.recovery.assumptions import Assumptions
+from pulens.research.studies._bounds import band_holds, binormal
+from pulens.scenario import Scenario
 
 NAMES = tuple(name for name in studies.names() if name.startswith("bounds-"))
 

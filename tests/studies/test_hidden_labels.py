@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.labelling import find
 
 from pulens.errors import PulensError
-from pulens.labelling import find
-from pulens.studies._hidden_labels import hide_labels
-from pulens.studies._pulp import representativeness
+from pulens.research.studies._hidden_labels import hide_labels
+from pulens.research.studies._pulp import representativeness
 
 
 @pytest.mark.parametrize("mechanism", ["S1", "scenario-1", "scenario-2"])

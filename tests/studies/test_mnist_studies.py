@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.benchmark import datasets
+from pulens.studies import Workbench, _mnist
 from scipy.special import expit
 
 from pulens import studies
-from pulens.benchmark import datasets
-from pulens.benchmark.datasets import LabelledData
 from pulens.errors import PulensError
-from pulens.studies import Workbench, _mnist
-from pulens.studies._mnist import SETTINGS, TrainingDesign, labelled_error, pu_error, trained
+from pulens.research.benchmark.datasets import LabelledData
+from pulens.research.studies._mnist import SETTINGS, TrainingDesign, labelled_error, pu_error, trained
 
 pytestmark = pytest.mark.torch
 TINY = TrainingDesign(sizes=(20, 60), trials=2, unlabelled=150, epochs=3, shrink=7)
@@ -70,7 +70,7 @@ def test_the_supervised_risk_is_the_mean_loss_over_all_rows():
     torch = pytest.importorskip("torch")
     from types import SimpleNamespace
 
-    from pulens.studies._mnist_training import PNProgram
+    from pulens.research.studies._mnist_training import PNProgram
 
     z = torch.tensor([[0.5, -1.0, 2.0]])
     batch = SimpleNamespace(labelled=torch.tensor([[1.0, 0.0, 0.0]]), unlabelled=torch.tensor([[0.0, 1.0, 1.0]]))

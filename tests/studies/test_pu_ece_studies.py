@@ -7,7 +7,7 @@ import pytest
 
 from pulens import studies
 from pulens.calibration import expected_calibration_error
-from pulens.studies._pu_ece import Setting, one_error, worlds
+from pulens.research.studies._pu_ece import Setting, one_error, worlds
 
 
 @pytest.mark.parametrize("number", [4, 5, 6])

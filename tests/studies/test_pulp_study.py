@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.studies import _pulp, _pulp_classifiers, _pulp_report
 from scipy.stats import spearmanr
 
 from pulens.cli import main
-from pulens.studies import _pulp, _pulp_classifiers, _pulp_report
-from pulens.studies._pulp import MEASURES, SCENARIOS, MeasuresDesign, Results, measure_all, spearman, untied
+from pulens.research.studies._pulp import MEASURES, SCENARIOS, MeasuresDesign, Results, measure_all, spearman, untied
 
 
 def results(full, pu, labels=(90,)):

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from pulens.studies import Workbench, _recovery, _recovery_networks
 from scipy.special import expit
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -14,13 +15,12 @@ from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.recovery import direct_roc_auc
 from pulens.recovery.assumptions import Assumptions
+from pulens.research.studies._recovery import BETAS, SETS, RecoveryDesign, experiment, load, one_run, precision_at_share
+from pulens.research.studies._recovery_map import area_map, infeasible_share, observed_area, recovered_area
+from pulens.research.studies._recovery_networks import out_of_bag_scores
+from pulens.research.studies._recovery_published import published
+from pulens.research.studies._recovery_report import counting_test
 from pulens.scenario import Scenario
-from pulens.studies import Workbench, _recovery, _recovery_networks
-from pulens.studies._recovery import BETAS, SETS, RecoveryDesign, experiment, load, one_run, precision_at_share
-from pulens.studies._recovery_map import area_map, infeasible_share, observed_area, recovered_area
-from pulens.studies._recovery_networks import out_of_bag_scores
-from pulens.studies._recovery_published import published
-from pulens.studies._recovery_report import counting_test
 
 
 def blobs(rows=240, distance=2.0, seed=0):
@@ -87,8 +87,8 @@ def witness(features, target, bag, held, first, second, epochs, patience=12):
 
 def test_stacked_networks_are_the_networks_trained_alone():
     torch = pytest.importorskip("torch")
-    from pulens.learners.stack.networks import built
-    from pulens.studies._recovery_stack import train_stack
+    from pulens.learning.learners.stack.networks import built
+    from pulens.research.studies._recovery_stack import train_stack
 
     features, truth = blobs(80, 1.0)
     rng = np.random.default_rng(1)

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pulens.labelling import MECHANISMS
+from pulens.synthesis import PUData, binarise, synthesise
 from scipy.sparse import csr_array
 
 import pulens
 from pulens.errors import AssumptionError, InputError, PulensError
-from pulens.labelling import MECHANISMS
-from pulens.synthesis import PUData, binarise, synthesise
 
 
 def table(positives=300, negatives=700, seed=0):

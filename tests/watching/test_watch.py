@@ -666,3 +666,22 @@ def test_a_watch_whose_class_prior_fits_says_nothing_of_possible_worlds():
     assert set(found.to_dict()["class_prior"]) == {"value", "low", "high", "variance", "source"}
     there = pulens.evaluate(parts[0], class_prior=0.2, threshold=1.0)
     assert found.to_dict()["reference"]["recall"] == pytest.approx(there["recall"].value)
+
+
+def test_recall_that_chance_made_impossible_is_cut_as_an_evaluation_cuts_it():
+    arrow = pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(2)
+    positive = rng.random(3000) < 0.1
+    first = np.round(rng.normal(2.5 * positive), 2)
+    labels = (positive & (rng.random(3000) < 0.3)).astype(int)
+    second = np.round(rng.normal(2.5 * positive), 2)
+    tables = [arrow.table({"label": labels, "score": scores}) for scores in (first, second)]
+    asked = {"class_prior": 0.105, "threshold": 2.9}
+    there = pulens.evaluate(labels, first, **asked).at(2.9)
+    assert not there.table.is_possible.all()
+    found = pulens.watch(tables[0], {"may": tables[1]}, **asked)
+    for recall in (found.to_dict()["reference"]["recall"], found.windows["may"].recall.value):
+        assert recall == pytest.approx(there["recall"].value)
+    assert found.windows["may"].recall.interval.high == pytest.approx(there["recall"].interval.high)
+    labelled_share = np.mean(first[labels == 1] >= 2.9)
+    assert there["recall"].value < labelled_share - 1e-3

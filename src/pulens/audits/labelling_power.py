@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
 
 from pulens.audits.counts import Counts
-from pulens.errors import AssumptionError
-from pulens.scalars import is_among
+from pulens.errors import AssumptionError, shown
+from pulens.scalars import is_among, real
 from pulens.types import Booleans, Floats
 
 AUDITS = 400
@@ -43,16 +44,18 @@ def power_of_test(
     >>> power_of_test(rows, np.array([100, 60, 60]), positives, 200, factor=1.0) < 0.1
     True
     """
-    if not is_among(favours, ("high", "low")) or not factor >= 1:
+    times = real(factor)
+    if not is_among(favours, ("high", "low")) or not 1 <= times < math.inf:
         raise AssumptionError(
-            f"a preference is favours='high' or 'low' with a factor of 1 or more, got {favours!r} and {factor!r}."
+            f"a preference is favours='high' or 'low' with a factor of 1 or more, got {shown(favours)} and "
+            f"{shown(factor)}."
         )
     total = float(positives.sum())
     if labelled <= 0 or total <= 0 or not checked.any():
         return 0.0
     stratum, part, above = _parts(np.asarray(positives, float))
     rng = np.random.default_rng(seed)
-    chance = part * np.where(above == (favours == "high"), factor, 1.0)
+    chance = part * np.where(above == (favours == "high"), times, 1.0)
     labels = rng.multinomial(labelled, chance / chance.sum(), size=audits)
     share = np.clip(positives / np.maximum(rows, 1), 0, 1)
     in_stratum = rng.binomial(checked, share, size=(audits, rows.size))

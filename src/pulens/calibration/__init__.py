@@ -9,23 +9,12 @@
 expected_calibration_error 0.083, corrected 0.060 [0.023, 0.097], noise floor 0.044
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pulens.calibration.binning import optimal_bins
 from pulens.calibration.brier import Decomposition, ProperScore, brier_score
-from pulens.calibration.classwise import ClasswiseError, classwise_calibration_error
 from pulens.calibration.expected_error import CalibrationError, expected_calibration_error
-from pulens.calibration.guarantees import (
-    Bound,
-    SampleSize,
-    best_evaluation_bound,
-    best_training_bound,
-    evaluation_bound,
-    information_bound,
-    prior_error_bound,
-    sample_size_for_error,
-    training_bound,
-)
 from pulens.calibration.in_the_large import calibration_in_the_large
 from pulens.calibration.log_loss import log_loss
 from pulens.calibration.recalibration import Recalibration, recalibrate
@@ -37,6 +26,29 @@ from pulens.calibration.verdict import CalibrationTest, CalibrationVerdict, cali
 
 if TYPE_CHECKING:
     from pulens.calibration.classifier import PUCalibratedClassifier
+    from pulens.research.classwise import ClasswiseError, classwise_calibration_error
+    from pulens.research.guarantees import (
+        Bound,
+        SampleSize,
+        best_evaluation_bound,
+        best_training_bound,
+        evaluation_bound,
+        information_bound,
+        prior_error_bound,
+        sample_size_for_error,
+        training_bound,
+    )
+
+# imported on first use: scikit-learn takes a second, and the evaluation floor does not need research
+_HOMES = {
+    "PUCalibratedClassifier": "pulens.calibration.classifier",
+    **dict.fromkeys(("ClasswiseError", "classwise_calibration_error"), "pulens.research.classwise"),
+    **dict.fromkeys(
+        ("Bound", "SampleSize", "best_evaluation_bound", "best_training_bound"), "pulens.research.guarantees"
+    ),
+    **dict.fromkeys(("evaluation_bound", "information_bound", "prior_error_bound"), "pulens.research.guarantees"),
+    **dict.fromkeys(("sample_size_for_error", "training_bound"), "pulens.research.guarantees"),
+}
 
 __all__ = [
     "Bound",
@@ -77,8 +89,6 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "PUCalibratedClassifier":  # the one name that needs scikit-learn, which takes a second to import
-        from pulens.calibration.classifier import PUCalibratedClassifier
-
-        return PUCalibratedClassifier
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module 'pulens.calibration' has no attribute {name!r}")

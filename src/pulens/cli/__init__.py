@@ -18,28 +18,39 @@ from pulens.errors import PulensError, nearest, one_message, shown
 
 __all__ = ["COMMANDS", "main"]
 
-# one-line help stands here so that `pulens --help` loads no command
-COMMANDS = {
-    "evaluate": "How good is a classifier, from scores and PU labels?",
-    "fit": "From a table of features to a judged model, in one command.",
-    "train": "Train a learner on a table of features with PU labels.",
-    "learners": "Which learners to try on your data, by what archived runs reached.",
-    "score": "Score the rows of a table with a trained learner.",
-    "prior": "What share of rows is positive, from scores and PU labels?",
-    "calibrate": "Are a model's probabilities true? Repair them if asked.",
-    "audit": "Which rows should a person check, and what do the answers prove?",
-    "compare": "Which of several models is better, and does the class prior decide?",
-    "decide": "Which threshold, for your costs, capacity and promises?",
-    "watch": "Did anything change since a model was deployed?",
-    "tally": "Count rows into a small file, to merge and evaluate later.",
-    "merge": "Add tally files up.",
-    "synthesise": "Turn a table with true classes into PU data with a known truth.",
-    "reproduce": "Rebuild tables and figures of the papers, with a verdict on each claim.",
-    "bench": "Compare PU learners: plan, run and resume, archive, publish.",
-    "page": "Write one HTML file that evaluates tables in a browser, with nothing installed.",
-    "demo": "Train on PU labels, evaluate from them alone, and show the truth beside it.",
-    "completion": "Let the shell complete commands and options.",
+# one-line help is here so that `pulens --help` loads no command
+GROUPS = {
+    "Evaluate": {
+        "evaluate": "How good is a classifier, from scores and PU labels?",
+        "compare": "Which of several models is better, and how sure is that?",
+        "calibrate": "Are a model's probabilities right? Repair them if asked.",
+        "prior": "What share of rows is positive, from scores and PU labels?",
+        "decide": "Which threshold, given costs, capacity and targets?",
+        "audit": "Which rows should a person check, and what do the answers show?",
+        "watch": "Has anything changed since a model was deployed?",
+    },
+    "Train": {
+        "fit": "Train on a table and evaluate the model, in one command.",
+        "score": "Score the rows of a table with a trained model.",
+        "train": "Train a learner on a table of features with PU labels.",
+        "learners": "Which learners to try on your data.",
+    },
+    "Data": {
+        "tally": "Count rows into a small file, to merge and evaluate later.",
+        "merge": "Add tally files.",
+        "synthesise": "Turn a table with true classes into PU data with a known truth.",
+    },
+    "Research": {
+        "bench": "Benchmark PU learners: plan, run, archive, publish.",
+        "reproduce": "Rebuild tables and figures of papers, with a verdict on each claim.",
+    },
+    "Help": {
+        "demo": "A worked example: PU labels against the truth.",
+        "page": "Write one HTML file that evaluates tables in any browser.",
+        "completion": "Set up completion in your shell.",
+    },
 }
+COMMANDS = {name: words for commands in GROUPS.values() for name, words in commands.items()}
 
 
 class Commands(click.Group):
@@ -68,8 +79,10 @@ class Commands(click.Group):
             raise click.UsageError(f"{error.message}{hint}", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        widest = max(map(len, COMMANDS))  # so that the groups line up
+        for title, commands in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), words) for name, words in commands.items()])
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -78,6 +91,8 @@ def app() -> None:
     """Evaluate binary classifiers when nobody ever labelled a negative.
 
     Example: pulens evaluate scores.csv --class-prior 0.1
+
+    Each command explains itself: pulens evaluate --help
     """
 
 

@@ -7,8 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from pulens.cli._complete import complete_column
-from pulens.cli._options import Prior
+from pulens.cli._options import Prior, offers
 from pulens.errors import PulensError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -28,16 +27,7 @@ class CellPrior(click.ParamType[Any]):
         return cell, Prior().convert(share, param, ctx)
 
 
-def within_option(command: Command) -> Command:
-    """Within which columns labels are random."""
-    return click.option(
-        "--within",
-        metavar="COLUMN",
-        multiple=True,
-        shell_complete=complete_column,
-        help="Labels are random only within the values of this column (clinic, channel, month); given more than once, "
-        "columns cross.",
-    )(command)
+within_option = offers("within")
 
 
 def cell_options(command: Command) -> Command:
@@ -47,7 +37,7 @@ def cell_options(command: Command) -> Command:
         click.option(
             "--split",
             type=click.Choice(["estimated", "equal"]),
-            help="With --within: how one class prior divides among cells, by estimates (default) or equally.",
+            help="With --within: how one class prior is divided among cells, by estimates (default) or equally.",
         ),
         click.option(
             "--cell-prior",

@@ -21,15 +21,20 @@ def typed_column_options(command: Command) -> Command:
             multiple=True,
             metavar="COLUMN",
             shell_complete=complete_column,
-            help="Column to take as a category though it holds numbers, such as codes.",
+            help="Column of numbers to treat as categories, such as codes.",
         ),
-        click.option("--missing", multiple=True, metavar="TEXT", help="Text that means no value, beside empty cells."),
+        click.option(
+            "--missing",
+            multiple=True,
+            metavar="TEXT",
+            help="Text that means a missing value, in addition to empty cells.",
+        ),
         click.option(
             "--date",
             "dates",
             multiple=True,
             metavar="COLUMN=FORMAT",
-            help="How a column's dates are written where it is not 2026-12-31, such as day=%d.%m.%Y.",
+            help="Date format of a column, if it is not 2026-12-31, such as day=%d.%m.%Y.",
         ),
     ]
     for option in reversed(options):
@@ -56,9 +61,9 @@ def check_model_folder(out: str, facts: Any) -> None:
     from pathlib import Path
 
     from pulens.inputs.addresses import check_name
-    from pulens.learners.saving.folder import check_target
-    from pulens.learners.saving.models import find_skops
-    from pulens.learners.saving.networks import find_safetensors
+    from pulens.learning.learners.saving.folder import check_target
+    from pulens.learning.learners.saving.models import find_skops
+    from pulens.learning.learners.saving.networks import find_safetensors
 
     if not out:
         raise InputError("--out must name a folder, got ''.")
@@ -92,7 +97,7 @@ def check_beside_folder(targets: dict[str, str | None], out: str | None, sources
 
 def check_method(method: str) -> Any:
     """The facts of a learner that a table of PU labels suffices for and that can be written to a folder."""
-    from pulens import learners
+    from pulens.learning import learners
 
     facts = learners.facts(method)
     if facts.told != "nothing":

@@ -33,7 +33,7 @@ def complete_label_value(ctx: click.Context, param: click.Parameter, incomplete:
 
 def complete_learner(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
     """Learners that can be trained, by name."""
-    from pulens.learners import names
+    from pulens.learning.learners import names
 
     return _beginning(incomplete, names())
 

@@ -1,44 +1,85 @@
-"""What every command's help and completion share: options in the order of a person's questions, by their names alone.
+"""What every command's help and completion share: the options that people use first, the rest on request.
 
-Options are declared in the commands; which question one answers, and what a shell may offer for it, follows from its
+Options are declared in the commands; which group one belongs to, and what a shell may offer for it, follows from its
 name, so a command gets both by using the names that the others use.
 """
 
 from __future__ import annotations
 
+import inspect
 from functools import partial
+from typing import Any
 
 import click
 
 from pulens.cli._complete import complete_column, complete_estimator, complete_label_value, complete_metric
 
+ALL = "pulens.help-all"  # in a context's meta: every option is shown
 OTHERS = "Other options"
-#: The questions in the order in which a person meets them, and the options that answer each.
+#: Options by what they are about, in the order in which a person meets them; the same in every command.
 GROUPS = {
-    "Columns and rows": (
-        *("score", "label", "target", "weight", "positive", "negative", "unlabelled", "feature", "drop", "id", "keep"),
-        *("time", "by", "reference_until", "timezone", "confirmed_at", "group_by", "cluster", "within", "per"),
-        *("format", "delimiter", "decimal", "thousands", "encoding", "sheet", "table", "where", "tolerance", "source"),
-        *("plan", "allow_changed"),
+    "Columns": (
+        *("score", "label", "target", "positive", "negative", "unlabelled", "weight", "cluster", "id", "keep"),
+        *("feature", "drop", "category", "missing", "date", "time", "by", "reference_until", "timezone"),
+        *("confirmed_at", "per"),
     ),
-    "What you know": (
-        *("class_prior", "unlabelled_prior", "class_prior_column", "segment_prior", "same_prior", "cell_prior"),
-        *("split", "label_noise", "labelling", "noise", "scenario", "audit", "combine", "reviews", "reviewed_above"),
-        *("labels_lag",),
-        *("reviewed_below_share", "scores_are", "cost_miss", "cost_alarm", "cost_flag", "benefit_hit", "cost_ratio"),
-        *("capacity", "volume", "recall_at_least", "precision_at_least", "control", "positives", "yes", "no"),
-        *("reviewer_errors", "second", "nearly_random", "life"),
+    "Assumptions": (
+        *("class_prior", "unlabelled_prior", "scenario", "labelling", "label_noise", "within", "split", "cell_prior"),
+        *("noise", "labels_lag", "scores_are", "positives", "label_frequency", "labelled", "mechanism"),
+        *("cost_miss", "cost_alarm", "cost_flag", "benefit_hit", "cost_ratio", "capacity", "volume"),
+        *("capacity_certainty", "recall_at_least", "precision_at_least"),
     ),
-    "What to show": (
-        *("threshold", "metric", "gaps", "top", "goal", "budget", "width", "method", "all", "binning"),
-        *("bins", "fit", "folds", "choose", "capacity_certainty", "sensitivity", "worlds", "bounds"),
-        *("confidence", "interval", "anytime", "at", "alpha", "kernel", "redraws", "seed", "show_scores"),
+    "Checked rows": (
+        *("audit", "combine", "reviews", "reviewed_above", "reviewed_below_share", "plan", "yes", "no", "second"),
+        *("reviewer_errors", "nearly_random", "source", "allow_changed"),
     ),
-    "Where to write": (
-        *("out", "column", "plot", "html", "markdown", "json", "csv", "latex"),
-        *("summary", "sql", "truth", "validation", "test", "state", "quiet"),
+    "Groups": (*("group_by", "gaps", "segment_prior", "class_prior_column", "same_prior", "control", "segment"),),
+    "Result": (
+        *("threshold", "metric", "all_metrics", "explain", "top", "goal", "budget", "width", "learner", "method"),
+        *("all", "binning", "bins", "fit", "choose", "sensitivity", "bounds", "at", "interval", "anytime", "set"),
+        *("confidence",),
+    ),
+    "Output": (
+        *("out", "scores", "column", "all_columns", "plot", "html", "markdown", "json", "csv", "latex", "summary"),
+        *("sql", "truth", "validation", "test", "state", "show_scores", "quiet"),
+    ),
+    "Reading files": ("format", "delimiter", "decimal", "thousands", "encoding", "sheet", "table", "where"),
+    "Advanced": (
+        *("redraws", "seed", "folds", "worlds", "tolerance", "alpha", "life", "kernel", "backbone", "standardise"),
+        *("device", "validation_share", "test_share", "rejudge", "accept", "because"),
     ),
 }
+_ROWS = ("score", "label", "positive", "class_prior")
+#: What ``--help`` shows of a command with many options; ``--help-all`` shows the rest.
+COMMON = {
+    "evaluate": (
+        *(*_ROWS, "labelling", "reviews", "group_by", "cluster", "threshold", "all_metrics", "explain"),
+        *("html", "json"),
+    ),
+    "compare": (*_ROWS, "reviews", "cluster", "threshold", "metric", "top", "explain", "html", "json"),
+    "calibrate": (*_ROWS, "scores_are", "reviews", "cluster", "fit", "explain", "out", "html", "json"),
+    "decide": (
+        *(*_ROWS, "cost_miss", "cost_alarm", "capacity", "volume", "recall_at_least", "precision_at_least"),
+        *("html", "sql"),
+    ),
+    "watch": (*("time", "by", "reference_until", *_ROWS, "group_by", "threshold", "state", "html", "json"),),
+    "prior": ("score", "label", "positive", "audit", "reviews", "within", "cluster", "method", "all", "json"),
+    "plan": ("score", "label", "positive", "id", "keep", "class_prior", "threshold", "goal", "budget", "width", "out"),
+    "read": ("second", "yes", "no", "reviewer_errors", "at", "confidence", "explain", "html", "json"),
+    "fit": (
+        *("label", "positive", "id", "drop", "cluster", "class_prior", "audit", "learner", "explain", "out", "scores"),
+        "html",
+    ),
+    "train": ("label", "positive", "id", "drop", "feature", "cluster", "class_prior", "learner", "set", "out"),
+    "tally": ("score", "label", "positive", "cluster", "where", "out"),
+    "score": ("label", "positive", "id", "all_columns", "column", "threshold", "out"),
+    "advise": ("label", "positive", "class_prior", "kind", "json"),
+    "synthesise": (
+        *("target", "positive", "scenario", "class_prior", "label_frequency", "labelled", "mechanism", "out", "truth"),
+        *("validation", "test", "seed"),
+    ),
+}
+MOST_EXAMPLES = 3  # in the short help
 COLUMNS = (
     *("score", "label", "target", "weight", "feature", "drop", "id", "keep", "time", "confirmed_at", "group_by"),
     *("cluster", "within", "per", "class_prior_column"),
@@ -54,10 +95,50 @@ def dressed(command: click.Command) -> click.Command:
         for one in command.commands.values():
             dressed(one)
         return command
-    setattr(command, "format_options", partial(_write_groups, command))  # noqa: B010  (a method of this one command)
+    if hasattr(command, "is_dressed"):
+        return command
+    _method(command, "format_options", partial(_write_groups, command))
+    _method(command, "format_help_text", partial(_write_text, command))
+    _method(command, "invoke", partial(_invoke, command, command.invoke))
+    _method(command, "is_dressed", True)
     for option in command.params:
         _complete(command, option)
+    if _hidden(command):
+        command.params.append(_help_all())
     return command
+
+
+def _method(command: click.Command, name: str, method: Any) -> None:
+    setattr(command, name, method)  # of this one command
+
+
+def _invoke(command: click.Command, invoke: Any, ctx: click.Context) -> Any:
+    """Run the command once a table's writing is known: what the user did not say is read off its first lines."""
+    if "delimiter" not in ctx.params:
+        return invoke(ctx)
+    from pulens.cli._detected import detect
+    from pulens.errors import PulensError
+
+    lines = list(detect(ctx.params))
+    try:
+        return invoke(ctx)
+    except (PulensError, click.ClickException):  # which leaves one message, about what is wrong
+        lines.clear()
+        raise
+    finally:
+        for line in lines:
+            click.echo(f"pulens: {line}", err=True)
+
+
+def _help_all() -> click.Option:
+    def show(ctx: click.Context, _: click.Parameter, given: bool) -> None:
+        if given and not ctx.resilient_parsing:
+            ctx.meta[ALL] = True
+            click.echo(ctx.get_help(), color=ctx.color)
+            ctx.exit()
+
+    words = "Show every option and example."
+    return click.Option(["--help-all"], is_flag=True, is_eager=True, expose_value=False, callback=show, help=words)
 
 
 def _complete(command: click.Command, option: click.Parameter) -> None:
@@ -72,28 +153,93 @@ def _complete(command: click.Command, option: click.Parameter) -> None:
         (LABEL_VALUES, complete_label_value),
         (("method",) if command.name == "prior" else (), complete_estimator),
     ):
-        if _name(option) in names:
+        if name_of(option) in names:
             option._custom_shell_complete = complete
 
 
+def _hidden(command: click.Command) -> int:
+    """How many options the short help leaves out."""
+    shown = COMMON.get(str(command.name), ())
+    options = [option for option in command.params if option.param_type_name != "argument"]
+    unshown = [option for option in options if name_of(option) not in (*shown, "help", "help_all")]
+    return len([option for option in unshown if not getattr(option, "hidden", False)]) if shown else 0
+
+
 def _write_groups(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-    """Options under the question that they answer; where none is sorted, as one list."""
-    found: dict[str, list[tuple[str, str]]] = {title: [] for title in (*GROUPS, OTHERS)}
+    """Options under what they are about; where none is sorted, as one list."""
+    common = () if ctx.meta.get(ALL) else COMMON.get(str(command.name), ())
+    found: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*GROUPS, OTHERS)}
     for option in command.get_params(ctx):
         record = None if option.param_type_name == "argument" else option.get_help_record(ctx)
-        if record is not None:
-            found[_group_of(option)].append(record)
+        name = name_of(option)
+        if record is not None and (not common or name in (*common, "help", "help_all")):
+            title = _group_of(option)
+            record = (record[0], _first_sentence(record[1])) if common else record
+            found[title].append((GROUPS[title].index(name) if title in GROUPS else 0, record))
     sorted_at_all = any(found[title] for title in GROUPS)
     for title, records in found.items():
         if records:
             with formatter.section(title if sorted_at_all else "Options"):
-                formatter.write_dl(records)
+                formatter.write_dl([record for _, record in sorted(records, key=lambda pair: pair[0])])
+    many = _hidden(command) if common else 0
+    if many:
+        formatter.write_paragraph()
+        formatter.write_text(f"{many} more options: {ctx.command_path} --help-all")
+
+
+def _write_text(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+    """What the command does; of its examples the first ones, unless everything was asked for."""
+    text = inspect.cleandoc(command.help or "").partition("\f")[0]
+    if text:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(text if ctx.meta.get(ALL) or not _hidden(command) else _shortened(text))
+
+
+def _shortened(text: str) -> str:
+    """The same with a few examples.
+
+    >>> print(_shortened("Do it.\\n\\nExamples:\\n  pulens a\\n  pulens b\\n  pulens c \\\\\\n    --d\\n  pulens e"))
+    Do it.
+    <BLANKLINE>
+    Examples:
+      pulens a
+      pulens b
+      pulens c \\
+        --d
+    """
+    before, title, examples = text.partition("Examples:\n")
+    kept: list[str] = []
+    commands = 0
+    for line in examples.splitlines():
+        commands += line.startswith(("  pulens", "  cat "))
+        if commands > MOST_EXAMPLES:
+            break
+        kept.append(line)
+    return "\n".join([f"{before}{title}".rstrip("\n"), *kept])
+
+
+def _first_sentence(words: str) -> str:
+    """What an option is for, and its default; the rest is for whoever asks for everything.
+
+    >>> _first_sentence("Rows that were checked. Matched by --id. Default: line by line.  [default: none]")
+    'Rows that were checked. Default: line by line.  [default: none]'
+    """
+    said, bracket, default = words.partition("  [")
+    first, *others = said.split(". ")
+    kept = [first, *(one for one in others if one.startswith("Default"))]
+    return f"{'. '.join(one.rstrip('.') for one in kept)}.{bracket}{default}"
 
 
 def _group_of(option: click.Parameter) -> str:
-    return next((title for title, names in GROUPS.items() if _name(option) in names), OTHERS)
+    return next((title for title, names in GROUPS.items() if name_of(option) in names), OTHERS)
 
 
-def _name(option: click.Parameter) -> str:
+def name_of(option: click.Parameter) -> str:
     """An option as it is typed, whatever the command calls it: ``group_by`` of ``--group-by``."""
-    return max(option.opts, key=len).lstrip("-").replace("-", "_")
+    return long_name(option).lstrip("-").replace("-", "_")
+
+
+def long_name(option: click.Parameter) -> str:
+    """The first spelling with two dashes: further ones are older names, or those of Python."""
+    return next((name for name in option.opts if name.startswith("--")), option.opts[0])

@@ -39,12 +39,12 @@ def segment_options(command: Command) -> Command:
             metavar="COLUMN",
             multiple=True,
             shell_complete=complete_column,
-            help="One evaluation per value of a column; with --gaps once for each column in question.",
+            help="One evaluation per value of a column; with --gaps, once for each column to compare by.",
         ),
         click.option(
             "--gaps",
             metavar="METRIC",
-            help="With --group-by: how far groups are apart in a metric, such as recall, all pairs at once.",
+            help="With --group-by: differences between groups in a metric, such as recall.",
         ),
         click.option(
             "--segment-prior",
@@ -57,17 +57,17 @@ def segment_options(command: Command) -> Command:
             "--class-prior-column",
             metavar="COLUMN",
             shell_complete=complete_column,
-            help="Column that holds each segment's class prior.",
+            help="Column that contains each segment's class prior.",
         ),
         click.option(
-            "--same-prior", is_flag=True, help="Take the one class prior for every segment, though segments may differ."
+            "--same-prior", is_flag=True, help="Use one class prior for all segments, although segments may differ."
         ),
         click.option(
             "--metric",
             "metrics",
             metavar="NAME",
             multiple=True,
-            help="With --group-by: what to find for each segment; the table shows the first three.",
+            help="With --group-by: metrics for each segment; the table shows the first three.",
         ),
     ]
     for option in reversed(options):

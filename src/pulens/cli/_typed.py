@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from pulens.cli._help import long_name
+
 LEFT_OUT = ("html_path", "markdown_path", "json_path", "quiet")  # where answers go is no part of the question
 Typed = tuple[tuple[str, ...], ...]
 
@@ -25,7 +27,7 @@ def typed_command(context: click.Context) -> Typed:
         source = context.get_parameter_source(name)
         if _is_argument(parameter) or name in LEFT_OUT or source is not click.core.ParameterSource.COMMANDLINE:
             continue
-        option = max(parameter.opts, key=len)
+        option = long_name(parameter)
         if getattr(parameter, "is_flag", False):
             words.append((option,))
             continue

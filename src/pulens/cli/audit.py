@@ -8,12 +8,12 @@ import click
 
 from pulens.cli._complete import complete_column, complete_file
 from pulens.cli._options import (
-    Confidence,
     Number,
     Whole,
     assumption_options,
     engine_arguments,
     engine_options,
+    offers,
     reading_arguments,
     reading_options,
 )
@@ -43,14 +43,6 @@ def complete_goal(ctx: click.Context, param: click.Parameter, incomplete: str) -
     return [goal for goal in GOALS if goal.startswith(incomplete)]
 
 
-def _json_option(option: Any) -> Any:
-    return click.option("--json", "json_path", metavar="PATH", help="Write as JSON; - for standard output.")(
-        click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")(
-            option
-        )
-    )
-
-
 class ErrorRates(click.ParamType[Any]):
     """Two rates of errors, each a number or low:high; which of them can be is checked where numbers are made."""
 
@@ -77,18 +69,17 @@ def _number(text: str) -> float | None:
 
 @command.command(name="plan")
 @click.argument("file", shell_complete=complete_file)
-@click.option(
-    "-o",
-    "--out",
-    required=True,
-    metavar="PATH",
-    help="The queue to write: .csv, .tsv, .parquet or .xlsx; the plan goes beside it as NAME.audit.json.",
+@offers(
+    out={
+        "required": True,
+        "help": "The queue to write (.csv, .tsv, .parquet, .xlsx); its plan, NAME.audit.json, goes to the same folder.",
+    }
 )
 @click.option("--budget", type=Whole(), help="How many rows to check.  [default: 200]")
 @click.option(
     "--width",
     type=Number(),
-    help="Instead of --budget: as many rows as make the interval of the goal (F1 for all) about so wide.",
+    help="Instead of --budget: width of the goal's interval (F1 for all); the number of rows follows.",
 )
 @click.option(
     "--goal",
@@ -96,30 +87,32 @@ def _number(text: str) -> float | None:
     show_default=True,
     shell_complete=complete_goal,
     metavar="NAME",
-    help="What shall be known best: precision, recall, f1, class_prior, or all of them.",
+    help="What to measure best: precision, recall, f1, class_prior, or all of them.",
 )
-@click.option("--threshold", type=Number(), help="Flagged is score >= threshold. Default: best F1.")
+@offers("threshold")
 @click.option(
     "--id",
     "id_column",
     metavar="COLUMN",
     shell_complete=complete_column,
-    help="Column that tells rows apart: whole numbers or text. Without it rows go by their position in the file; "
-    "databases, folders and conditions need one.",
+    help="Column that identifies rows: whole numbers or text. Default: the position in the file; databases, folders "
+    "and --where need a column.",
 )
 @click.option(
     "--keep",
     multiple=True,
     metavar="COLUMN",
     shell_complete=complete_column,
-    help="Column that the person needs to see; once for each.",
+    help="Column that the reviewer needs to see; once for each.",
 )
-@click.option("--show-scores", is_flag=True, help="Show score and stratum; a judge who sees a high score says yes.")
-@click.option("--seed", type=Whole(), default=0, show_default=True, help="The same seed draws the same rows.")
+@click.option(
+    "--show-scores", is_flag=True, help="Show score and stratum. Reviewers who see a high score tend to say yes."
+)
+@offers("seed")
 @reading_options
 @engine_options
 @assumption_options
-@_json_option
+@offers("json_path", "quiet")
 def plan(
     file: str,
     out: str,
@@ -187,41 +180,41 @@ def plan(
 
 @command.command(name="read")
 @click.argument("queue", shell_complete=complete_file)
-@click.option("--plan", "plan_file", metavar="PATH", help="The plan, where it does not lie beside the queue.")
-@click.option("--confidence", type=Confidence(), default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--plan", "plan_file", metavar="PATH", help="The plan, if it is not in the same folder as the queue.")
+@offers("confidence")
 @click.option(
     "--interval",
     default="balanced",
     show_default=True,
     metavar="KIND",
-    help="balanced, or strict: wider, and never below its level where that can be proved.",
+    help="balanced, or strict: wider, with proven coverage where there is a proof.",
 )
-@click.option("--anytime", is_flag=True, help="Intervals that hold however it was decided when to stop; wider still.")
-@click.option("--at", "at_threshold", type=Number(), help="Another threshold than that of the plan.")
+@click.option("--anytime", is_flag=True, help="Intervals that are valid whenever checking stops; wider.")
+@click.option("--at", "at_threshold", type=Number(), help="Another threshold than the plan's.")
 @click.option("--yes", multiple=True, metavar="WORD", help="A further word that means positive; once for each.")
 @click.option("--no", multiple=True, metavar="WORD", help="A further word that means negative; once for each.")
 @click.option(
     "--reviewer-errors",
     type=ErrorRates(),
-    help="Share of negatives that a judge calls positive and of positives called negative, as 0.02,0.05, or ranges, as "
-    "0:0.02,0:0.1: numbers that allow for it are added.",
+    help="Share of negatives that a reviewer calls positive and of positives called negative: 0.02,0.05, or ranges "
+    "0:0.02,0:0.1. Adds corrected numbers.",
 )
 @click.option(
     "--second",
     metavar="COLUMN|FILE",
-    help="Answers of a second judge on some rows: a column of the queue, or a queue of its own (told by its ending). "
-    "Says how often both agree, and which rate of errors that suggests.",
+    help="A second reviewer's answers on some rows: a column of the queue, or another queue file. Adds agreement and "
+    "the error rates it suggests.",
 )
 @click.option(
     "--nearly-random",
     type=Number(),
     metavar="FACTOR",
-    help="Add numbers for labels that favour either side of the threshold at most so many to one, as 3.",
+    help="Add numbers for labels that favour one side of the threshold by at most this factor, such as 3.",
 )
-@click.option("--source", metavar="FILE", help="The table: refuse the answers if it is not as it was.")
-@click.option("--allow-changed", is_flag=True, help="With --source: go on with the plan's counts if it has changed.")
-@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with charts.")
-@_json_option
+@click.option("--source", metavar="FILE", help="The table; the answers are refused if it has changed.")
+@click.option("--allow-changed", is_flag=True, help="With --source: use the plan's counts if it has changed.")
+@offers("html_path")
+@offers("json_path", "quiet")
 def read(
     queue: str,
     plan_file: str | None,
@@ -313,19 +306,17 @@ def page_of(result: QueueResult) -> str:
 
 @command.command(name="more")
 @click.argument("queue", shell_complete=complete_file)
-@click.option(
-    "-o", "--out", required=True, metavar="PATH", help="The larger queue to write; it keeps the answers there are."
-)
-@click.option("--budget", type=Whole(), required=True, help="How many rows in all, those of before included.")
-@click.option("--plan", "plan_file", metavar="PATH", help="The plan, where it does not lie beside the queue.")
+@offers(out={"required": True, "help": "The larger queue to write; answers are kept."})
+@click.option("--budget", type=Whole(), required=True, help="Rows to check in total, earlier ones included.")
+@click.option("--plan", "plan_file", metavar="PATH", help="The plan, if it is not in the same folder as the queue.")
 @click.option(
     "--source",
     metavar="FILE",
-    help="The table, or database, that rows were drawn from. Default: the file named in the plan, beside the queue or "
-    "in this folder.",
+    help="The table or database that rows were drawn from. Default: the file named in the plan, in the queue's folder "
+    "or this one.",
 )
 @click.option("--allow-changed", is_flag=True, help="Draw from a table that has changed since the plan.")
-@_json_option
+@offers("json_path", "quiet")
 def more(
     queue: str,
     out: str,

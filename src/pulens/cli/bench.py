@@ -32,8 +32,8 @@ def command() -> None:
 
 def _opened(folder: Path) -> Any:
     """An archive to read, or a summary of one; files in it that are no results are named and left out."""
-    from pulens.benchmark.archive import read
-    from pulens.benchmark.archive.summary import SummaryArchive
+    from pulens.research.benchmark.archive import read
+    from pulens.research.benchmark.archive.summary import SummaryArchive
 
     if folder.is_file():
         return SummaryArchive(folder)
@@ -54,8 +54,8 @@ def _several(text: str | None) -> list[str]:
 
 
 def _plan(protocol: str, given: dict[str, Any]) -> Any:
-    from pulens.benchmark.plan import expand
-    from pulens.benchmark.protocol import load_protocol
+    from pulens.research.benchmark.plan import expand
+    from pulens.research.benchmark.protocol import load_protocol
 
     chosen = _several(given["learners"])
     seeds = _several(given["seeds"])
@@ -112,8 +112,8 @@ def run_command(protocol: str, archive: Path, **given: Any) -> None:
     PROTOCOL is conventional, as-published, label-frequency, selection-bias, full, tables, smoke or a YAML file of
     yours.
     """
-    from pulens.benchmark.archive import read
-    from pulens.benchmark.run import Options, progress, run_plan
+    from pulens.research.benchmark.archive import read
+    from pulens.research.benchmark.run import Options, progress, run_plan
 
     plan = _plan(protocol, given)
     names = ("device", "jobs", "ray", "most", "retry_failed", "time_limit")
@@ -166,8 +166,8 @@ def plan_command(
     """
     from contextlib import nullcontext
 
-    from pulens.benchmark.forecast import plan_lines
-    from pulens.benchmark.methods import without_running
+    from pulens.research.benchmark.forecast import plan_lines
+    from pulens.research.benchmark.methods import without_running
 
     with nullcontext() if run_learners else without_running():
         plan = _plan(protocol, given)
@@ -185,8 +185,8 @@ def plan_command(
 @click.option("--source", help="What to call the archive there; default: its folder's name.")
 def rates_command(archive: Path, out: str, source: str | None) -> None:
     """Measure what runs cost from an archive, for `bench plan --rates`."""
-    from pulens.benchmark.rates import rates_text
     from pulens.cli._write import write_text
+    from pulens.research.benchmark.rates import rates_text
 
     write_text(out, rates_text(_opened(archive), source or archive.resolve().name))
 
@@ -208,7 +208,7 @@ def vectors_command(dataset: str, texts: Path | None, model: str | None, out: Pa
     From then on the data set loads under its own name, from the cache or from the folder that PULENS_DATA_HOME or
     PULENS_MIRROR names.
     """
-    from pulens.benchmark import datasets
+    from pulens.research.benchmark import datasets
 
     click.echo(datasets.make(dataset, texts=texts, folder=out, model=model))
 
@@ -225,7 +225,7 @@ def new_learner_command(name: str, folder: Path) -> None:
       pytest test_mine.py
       pulens bench run conventional --learners nnpu,mine.py --datasets spambase --archive results
     """
-    from pulens.benchmark.new_method import write_method
+    from pulens.research.benchmark.new_method import write_method
 
     learner, tests = write_method(name, folder)
     click.echo(f"Wrote {learner} and {tests}. Try: pulens bench run smoke --learners nnpu,{learner} --archive results")
@@ -238,12 +238,18 @@ command.add_command(_older_name, "new-method")
 
 @command.command(name="judge")
 @click.argument("archive", type=click.Path(path_type=Path))
-@click.option("--prior", type=click.Choice(["known", "estimated", "both"]), default="both", show_default=True)
+@click.option(
+    "--prior",
+    type=click.Choice(["known", "estimated", "both"]),
+    default="both",
+    show_default=True,
+    help="Class prior known, estimated, or both.",
+)
 @click.option("--json", "json_path", metavar="FILE", help="Every judgement as JSON; - for standard output.")
 def judge_command(archive: Path, prior: str, json_path: str | None) -> None:
     """How good would evaluation without negatives have been? Estimates and intervals of every run beside the truth."""
-    from pulens.benchmark.analyse.judgement import coverage, epoch_regret, judge, learner_regret
     from pulens.cli._write import to_json, write_text
+    from pulens.research.benchmark.analyse.judgement import coverage, epoch_regret, judge, learner_regret
 
     runs = _opened(archive)
     if not runs.done:
@@ -323,10 +329,10 @@ def report_command(archive: Path, **given: Any) -> None:
       pulens bench report results --metric matthews_correlation --selection oracle_f1
       pulens bench report results --html leaderboard.html --csv table.csv --latex table.tex
     """
-    from pulens.benchmark.leaderboard import board, judged, report_text
-    from pulens.benchmark.leaderboard.page import leaderboard_page
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, write_text
+    from pulens.research.benchmark.leaderboard import board, judged, report_text
+    from pulens.research.benchmark.leaderboard.page import leaderboard_page
 
     check_targets({f"--{name}": given[f"{name}_path"] for name in ("html", "csv", "latex", "summary")})
     if given["judge"] != "all" and not given["judge"].isdigit():
@@ -352,8 +358,8 @@ def report_command(archive: Path, **given: Any) -> None:
 
 def _write_summary(path: str, source: Any) -> None:
     from pulens.atomic_write import whole_file
-    from pulens.benchmark.archive.summary import packed, summary_text
     from pulens.cli._write import write_text
+    from pulens.research.benchmark.archive.summary import packed, summary_text
 
     text = summary_text(source)
     if not path.endswith(".gz"):
@@ -365,13 +371,19 @@ def _write_summary(path: str, source: Any) -> None:
 
 @command.command(name="wild")
 @click.argument("folder", type=click.Path())
-@click.option("--labelling", default="practice", show_default=True, metavar="random or practice")
+@click.option(
+    "--labelling",
+    default="practice",
+    show_default=True,
+    metavar="random or practice",
+    help="How positives were labelled.",
+)
 @click.option("--learn", "path", metavar="FILE", help="Write the distribution that these data sets show, as JSON.")
 @click.option("--by-family", "families", is_flag=True, help="Also show each family by itself.")
 def wild(folder: str, labelling: str, path: str | None, families: bool) -> None:
     """Count how often 95% intervals hold the truth on real labels, in families of data sets left out.
 
-    FOLDER holds data sets that somebody else labelled, with a truth: .npz files as docs/wild.md describes them.
+    FOLDER holds data sets that somebody else labelled, with a truth: .npz files (see docs/research/wild.md).
 
     \b
     Examples:
@@ -380,8 +392,16 @@ def wild(folder: str, labelling: str, path: str | None, families: bool) -> None:
       pulens bench wild labels/ --learn practice.json
     """
     from pulens.atomic_write import write_whole
-    from pulens.benchmark.wild import METRICS, by_family, coverage, facts_of, judge, leave_families_out, read_problems
     from pulens.cli._write import check_targets, to_json
+    from pulens.research.benchmark.wild import (
+        METRICS,
+        by_family,
+        coverage,
+        facts_of,
+        judge,
+        leave_families_out,
+        read_problems,
+    )
     from pulens.selection import check_labelling
 
     practice = check_labelling(labelling)

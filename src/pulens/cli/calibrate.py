@@ -10,13 +10,13 @@ import click
 from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
-    Confidence,
     assumption_options,
     audit_options,
     cluster_option,
     engine_arguments,
     engine_options,
     files_read,
+    offers,
     reading_arguments,
     reading_options,
     review_arguments,
@@ -52,28 +52,23 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
     type=click.Choice(["probability", "logit", "rank"]),
     default="probability",
     show_default=True,
-    help="What scores are: logits become probabilities; ranks can only be fitted (--fit).",
+    help="What scores are. Logits become probabilities; ranks need --fit.",
 )
 @click.option(
     "--binning",
     type=click.Choice(["mass", "width"]),
     default="mass",
     show_default=True,
-    help="Bins with equal shares of the population, or of equal width.",
+    help="Bins of equal population share, or of equal width.",
 )
-@click.option("--bins", type=int, help="How many bins. Default: what theory recommends for these sizes.")
-@click.option("--confidence", type=Confidence(), default=0.95, show_default=True, help="Confidence of intervals.")
-@click.option("--fit", "method", type=click.Choice(METHODS), help="Fit a map from scores to true probabilities.")
-@click.option(
-    "--out", metavar="PATH", help="Write all rows of FILE with a column of mapped scores: .csv, .tsv, .parquet."
-)
-@click.option("--column", default="calibrated", show_default=True, help="Name of the column of mapped scores.")
+@click.option("--bins", type=int, help="Number of bins. Default: by the number of rows.")
+@offers("confidence")
+@click.option("--fit", "method", type=click.Choice(METHODS), help="Fit a map from scores to probabilities.")
+@offers(out="Write all rows of FILE with a column of recalibrated scores: .csv, .tsv, .parquet.")
+@click.option("--column", default="calibrated", show_default=True, help="Name of the column of recalibrated scores.")
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds for the error after recalibration.")
 @click.option("--plot", "plot_path", metavar="PATH", help="Save the reliability diagram: .png, .svg, .pdf.")
-@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with the diagram.")
-@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
-@click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@offers("html_path", "json_path", "quiet", "seed", html_path="Write a self-contained page with the diagram.")
 def command(
     file: str,
     scores_are: str,
@@ -93,8 +88,8 @@ def command(
 ) -> None:
     """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
-    or quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, a folder or quoted glob of them, a .tally file,
+    a database address with --table, or - for standard input.
     --out copies rows, so it needs one file.
 
     \b

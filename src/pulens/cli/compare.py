@@ -16,6 +16,7 @@ from pulens.cli._options import (
     files_read,
     interval_options,
     many_scores_options,
+    offers,
     reading_arguments,
     review_arguments,
     review_options,
@@ -52,9 +53,7 @@ if TYPE_CHECKING:
 )
 @click.option("--top", metavar="ROWS or 1%", help="Rows of the list that are looked at: compares by what they hold.")
 @interval_options
-@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with the order of the models.")
-@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
-@click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
+@offers("html_path", "json_path", "quiet", html_path="Write a self-contained page with the ranking of models.")
 def command(
     file: str,
     score: tuple[str, ...],
@@ -69,9 +68,8 @@ def command(
 ) -> None:
     """Say which of several models is better on the same rows, how sure that is, and where the class prior decides.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
-    or quoted glob of such files; a joint .tally file (pulens tally --score a --score b); or a database
-    (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, a folder or quoted glob of them, a joint .tally file,
+    a database address with --table, or - for standard input.
 
     \b
     Examples:

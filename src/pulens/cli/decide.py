@@ -18,6 +18,7 @@ from pulens.cli._options import (
     engine_arguments,
     engine_options,
     interval_options,
+    offers,
     reading_arguments,
     reading_options,
 )
@@ -45,25 +46,25 @@ class CostPerRow(Number):
 @click.option("--cost-alarm", type=CostPerRow(), help="What a false alarm costs; see --cost-flag for every alarm.")
 @click.option("--cost-flag", type=CostPerRow(), help="What each flagged row costs, right or wrong.")
 @click.option("--benefit-hit", type=CostPerRow(), help="What a hit brings.")
-@click.option("--capacity", metavar="ROWS, SHARE or 5%", help="How many rows can be looked at.")
-@click.option("--volume", type=Whole(), help="Rows that come in together, of which the capacity is a part.")
-@click.option("--capacity-certainty", type=Number(), help="How sure a volume must be to have no more alarms than that.")
-@click.option("--recall-at-least", type=Number(), help="Recall to keep, with the confidence.")
-@click.option("--precision-at-least", type=Number(), help="Precision to keep, with the confidence.")
+@click.option("--capacity", metavar="ROWS, SHARE or 5%", help="How many rows can be checked.")
+@click.option("--volume", type=Whole(), help="Rows that arrive together, such as per day; the capacity is for these.")
+@click.option(
+    "--capacity-certainty", type=Number(), help="Probability with which a volume must have no more alarms than that."
+)
+@click.option("--recall-at-least", type=Number(), help="Lowest recall allowed, at the confidence level.")
+@click.option("--precision-at-least", type=Number(), help="Lowest precision allowed, at the confidence level.")
 @click.option(
     "--choose",
     type=click.Choice(["cost", "regret"]),
     default="cost",
     show_default=True,
-    help="regret: the smallest cost above the cheapest at the ends of the class prior's range.",
+    help="cost: cheapest; regret: smallest loss if the class prior is at either end of its range.",
 )
 @assumption_options
 @audit_options
 @interval_options
 @click.option("--sql", is_flag=True, help="Print the WHERE line that gives the rows to flag, and nothing else.")
-@click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page with sliders and charts.")
-@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
-@click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
+@offers("html_path", "json_path", "quiet")
 def command(file: str, sql: bool, html_path: str | None, json_path: str | None, quiet: bool, **given: Any) -> None:
     """Choose a threshold by costs, capacity and promises.
 

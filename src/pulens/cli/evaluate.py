@@ -17,7 +17,7 @@ from pulens.cli._options import (
     engine_arguments,
     engine_options,
     files_read,
-    interval_options,
+    offers,
     page_options,
     reading_arguments,
     reading_options,
@@ -45,8 +45,7 @@ if TYPE_CHECKING:
 @assumption_options
 @audit_options
 @review_options
-@click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
-@interval_options
+@offers("threshold", "confidence", "redraws", "seed")
 @click.option(
     "--labelling",
     default="random",
@@ -67,64 +66,32 @@ if TYPE_CHECKING:
     default=3.0,
     show_default=True,
     metavar="MULTIPLE",
-    help="Where the data rule random labels out: ranges hold worlds with up to so many times the least possible "
-    "preference in labelling.",
+    help="If the data contradict random labels: how far from random the labels may be, as a multiple of the least "
+    "departure that fits the data.",
 )
-@click.option(
-    "--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no estimate of the class prior."
-)
+@click.option("--bounds", "with_bounds", is_flag=True, help="Also show bounds that need no class prior.")
 @click.option(
     "--top",
     multiple=True,
     metavar="ROWS or 1%",
-    help="Lead with the first rows of the list: precision, recall, enrichment, DCG. Give it again for another place.",
+    help="Judge the first rows of the list: precision, recall, enrichment, DCG. Repeat it for another depth.",
 )
 @click.option(
     "--per",
     metavar="COLUMN",
-    help="With --top: the first rows of each query (user, target) in this column, averaged over positives and queries.",
+    help="With --top: column of queries (users, targets); the first rows of each, averaged over positives and queries.",
 )
 @page_options
 @click.option(
     "--scores-are",
     type=click.Choice(["probability", "logit"]),
-    help="Say that scores are probabilities or logits, and the page has a reliability diagram.",
+    help="Say that scores are probabilities or logits: adds a reliability diagram to the page.",
 )
-def command(
-    file: str,
-    group_by: tuple[str, ...],
-    gaps: str | None,
-    segment_priors: tuple[tuple[str, Any], ...],
-    class_prior_column: str | None,
-    same_prior: bool,
-    metrics: tuple[str, ...],
-    threshold: float | None,
-    html_path: str | None,
-    markdown_path: str | None,
-    json_path: str | None,
-    quiet: bool,
-    scores_are: str | None,
-    class_prior: Any,
-    unlabelled_prior: Any,
-    label_noise: float,
-    scenario: str,
-    confidence: float,
-    redraws: int,
-    seed: int,
-    labelling: str,
-    sensitivity: float | None,
-    worlds: float,
-    with_bounds: bool,
-    top: tuple[str, ...],
-    per: str | None,
-    audit: str | None,
-    combine: bool,
-    **given: Any,
-) -> None:
+def command(file: str, **given: Any) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
-    or quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, a folder or quoted glob of them, a .tally file,
+    a database address with --table, or - for standard input.
 
     \b
     Examples:
@@ -149,34 +116,18 @@ def command(
 
     typed = typed_command(click.get_current_context())
     checked = review_arguments(given)
-    paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
+    paths = {form: given[f"{form}_path"] for form in ("html", "markdown", "json")}
     check_targets({f"--{form}": path for form, path in paths.items()}, *files_read(file, checked))
+    quiet, scores_are, sensitivity = given["quiet"], given["scores_are"], given["sensitivity"]
+    group_by, top, per = given["group_by"], given["top"], given["per"]
     arguments = {
-        "class_prior": class_prior,
-        "unlabelled_prior": unlabelled_prior,
-        "label_noise": label_noise,
-        "scenario": scenario,
-        "audit": audit,
-        "combine": combine,
-        "threshold": threshold,
-        "confidence": confidence,
-        "redraws": redraws,
-        "seed": seed,
-        "worlds": worlds,
-        **({} if per is None else {"per": per}),
-        "labelling": labelling,
-        **cell_arguments(given, class_prior),
+        **{name: given[name] for name in PASSED},
+        **{name: given[name] for name in ("per", "cluster") if given[name] is not None},
+        **cell_arguments(given, given["class_prior"]),
         **reading_arguments(given),
         **engine_arguments(given),
-        **({} if given["cluster"] is None else {"cluster": given["cluster"]}),
     }
-    by_segment = {
-        "gaps": gaps,
-        "segment_priors": segment_priors,
-        "class_prior_column": class_prior_column,
-        "same_prior": same_prior,
-        "metrics": metrics,
-    }
+    by_segment = {name: given[name] for name in BY_SEGMENT}
     if group_by:
         from pulens.cli._cells import refuse_beside_segments
         from pulens.cli._segments import show_segments
@@ -187,7 +138,11 @@ def command(
             refuse_together("practice-segments")
         if any(value is not None for value in checked.values()):
             refuse_together("reviews-segments")
-        whole = {"--sensitivity": sensitivity is not None, "--bounds": with_bounds, "--scores-are": bool(scores_are)}
+        whole = {
+            "--sensitivity": sensitivity is not None,
+            "--bounds": given["with_bounds"],
+            "--scores-are": bool(scores_are),
+        }
         whole |= {"--top": bool(top), "--per": arguments.pop("per", None) is not None}
         show_segments(file, group_by, paths, page_title(file, given), arguments, by_segment, whole, quiet=quiet)
         return
@@ -202,7 +157,7 @@ def command(
             return
         dict(evaluation.estimates)  # found on first use, and that may take a while
         ranges, refused = ({}, "") if sensitivity is None else _ranges(evaluation, sensitivity)
-        limits = evaluation.bounds(confidence=confidence) if with_bounds else None
+        limits = evaluation.bounds(confidence=given["confidence"]) if given["with_bounds"] else None
         tops = [evaluation.top(k) for k in top if per is None]
         of_queries = [evaluation.top(k, per=per) for k in top if per is not None]
     texts = answer_texts(
@@ -227,6 +182,14 @@ def command(
         show_evaluation(evaluation, console, typed)
         for line in _lines_beside(sensitivity, ranges, refused, limits):
             console.print(line, highlight=False, markup=False)
+
+
+#: Options that :func:`pulens.evaluate` takes as they are.
+PASSED = (
+    *("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine", "threshold", "confidence"),
+    *("redraws", "seed", "worlds", "labelling"),
+)
+BY_SEGMENT = ("gaps", "segment_priors", "class_prior_column", "same_prior", "metrics")
 
 
 def _lines_beside(

@@ -7,79 +7,48 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._columns import typed_column_options
-from pulens.cli._complete import complete_column, complete_file, complete_learner
-from pulens.cli._options import Number, Prior, Whole, interval_options, page_options, scenario_option, written_options
+from pulens.cli._complete import complete_file
+from pulens.cli._options import Whole, offers, page_options, written_options
 
 if TYPE_CHECKING:
-    from pulens.fitting import JudgedModel
+    from pulens.learning.fitting import JudgedModel
+
+POSITIVE = "Label value of labelled positives; all other rows are unlabelled."
+SCENARIO = "single-set: labelled rows were found within this table. case-control: they were collected separately."
+AUDIT = "K positives were found among R randomly chosen unlabelled rows: sets the class prior."
 
 
 @click.command(name="fit")
 @click.argument("file", shell_complete=complete_file)
-@click.option("--label", default="label", show_default=True, shell_complete=complete_column, help="Column of labels.")
-@click.option("--positive", multiple=True, help="Label value that means labelled positive; others are unlabelled.")
-@click.option(
-    "--id",
-    "id_",
-    metavar="COLUMN",
-    shell_complete=complete_column,
-    help="Column that names rows: kept, not learned from.",
-)
-@click.option(
-    "--feature",
-    "features",
-    multiple=True,
-    shell_complete=complete_column,
-    help="Column to learn from. Default: all others.",
-)
-@click.option("--drop", multiple=True, shell_complete=complete_column, help="Column to leave out.")
-@click.option(
-    "--cluster",
-    metavar="COLUMN",
-    shell_complete=complete_column,
-    help="Column that says which rows belong together (a patient, a customer): kept in one fold, no feature.",
+@offers(
+    *("label", "positive", "id", "features", "drop", "cluster"),
+    positive=POSITIVE,
+    id="Column that identifies rows: kept, not learned from.",
+    cluster="Column of groups whose rows are alike (a patient, a customer): kept in one fold, not learned from.",
 )
 @typed_column_options
 @written_options
+@offers("class_prior", "audit", "scenario", "learner", "settings", audit=AUDIT, scenario=SCENARIO)
 @click.option(
-    "--class-prior",
-    type=Prior(),
-    help="Share of positives in the population: 0.2, or 0.1:0.3, or an estimator.  [default: auto]",
-)
-@click.option(
-    "--audit",
-    metavar="K/R",
-    help="K positives were found among R randomly chosen unlabelled rows: decides the class prior.",
-)
-@scenario_option("single-set: rows were labelled out of one sample. case-control: labelled rows were collected apart.")
-@click.option(
-    "--method",
-    default="boosted_pu",
+    "--folds",
+    type=Whole(),
+    default=5,
     show_default=True,
-    shell_complete=complete_learner,
-    help="Learner: boosted_pu (trees), nnpu, vpu, dist_pu (networks), ... (see docs).",
+    help="Number of folds; each is scored by a model of the others.",
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any setting of the learner, e.g. n_estimators=20."
-)
-@click.option(
-    "--folds", type=Whole(), default=5, show_default=True, help="Each part is scored by a model of the others."
-)
-@click.option("--threshold", type=Number(), help="Predicted positive is score >= threshold. Default: best F1.")
-@interval_options
-@click.option("--out", metavar="FOLDER", help="Where the model, trained on all rows, is written.")
+@offers("threshold", "confidence", "redraws", "seed")
+@offers(out={"metavar": "FOLDER", "help": "Where to write the model, trained on all rows."})
 @click.option(
     "--scores",
     "scores_path",
     metavar="PATH",
-    help="Write all columns with each row's score by a model that had not seen it, its fold, and whether it is "
-    "predicted positive: .csv, .tsv, .jsonl, .parquet, .arrow.",
+    help="Write all rows with out-of-fold scores, folds and predictions: .csv, .tsv, .jsonl, .parquet, .arrow.",
 )
 @click.option("--column", default="score", show_default=True, help="Name of the column of scores in --scores.")
 @page_options
 def command(
     file: str,
-    method: str,
+    learner: str,
     out: str | None,
     scores_path: str | None,
     column: str,
@@ -112,10 +81,10 @@ def command(
     from pulens.cli._plainly import plainly_warned
     from pulens.cli._settings import read_settings
     from pulens.cli._write import all_or_none, as_files, check_targets
-    from pulens.fitting import fit
     from pulens.inputs.tables.writing import format_out
+    from pulens.learning.fitting import fit
 
-    facts = check_method(method)
+    facts = check_method(learner)
     paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
     targets = {f"--{form}": path for form, path in paths.items()} | {"--scores": scores_path}
     check_targets(targets, file)
@@ -127,17 +96,17 @@ def command(
         _check_new_columns(file, column, given)
     check_feature_names(given["label"], given["features"], given["drop"])
     typed = _typed_next(scores_path or UNWRITTEN, column, given)
-    learner = facts.learner(**read_settings(facts.learner, {**NETWORK, **given, "class_prior": None}))
+    model = facts.learner(**read_settings(facts.learner, {**NETWORK, **given, "class_prior": None}))
     with working("Reading rows", quiet=quiet) as tell, plainly_warned():
         found = fit(
             file,
             label=given["label"],
             positive=list(given["positive"]) or None,
-            id=given["id_"],
+            id=given["id"],
             features=given["features"] or None,
             drop=given["drop"],
             cluster=given["cluster"],
-            method=learner,
+            method=model,
             tell=tell,
             **column_settings(given),
             **{name: given[name] for name in PASSED},
@@ -146,7 +115,7 @@ def command(
     texts = answer_texts(
         found.evaluation,
         paths,
-        f"{type(learner).__name__} on {page_title(file, {})}",
+        f"{type(model).__name__} on {page_title(file, {})}",
         quiet=quiet,
         scores_are="probability",
         more={"fit": found.describe()},

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from pulens.cli._complete import complete_column
-from pulens.cli._options import Prior, scenario_option, written_options
+from pulens.cli._options import Prior, offers, scenario_option, written_options
+from pulens.cli.fit import POSITIVE, SCENARIO
 
 
 @click.group(name="learners")
@@ -22,8 +22,7 @@ def command() -> None:
 
 @command.command(name="advise")
 @click.argument("file")
-@click.option("--label", default="label", show_default=True, shell_complete=complete_column, help="Column of labels.")
-@click.option("--positive", multiple=True, help="Label value that means labelled positive; others are unlabelled.")
+@offers("label", "positive", positive=POSITIVE)
 @click.option(
     "--kind",
     type=click.Choice(["table", "text", "picture"]),
@@ -38,9 +37,9 @@ def command() -> None:
     show_default=True,
     help="Share of positives in the population if you know it, or a range; auto: a learner will have to estimate it.",
 )
-@scenario_option("single-set: rows were labelled out of one sample. case-control: labelled rows were collected apart.")
+@scenario_option(SCENARIO)
 @written_options
-@click.option("--json", "json_path", metavar="PATH", help="Write the answer as JSON; - for standard output.")
+@offers("json_path")
 def advise(file: str, **given: Any) -> None:
     """Name three learners to try on the rows of FILE, and what each is expected to lose against the best.
 
@@ -55,8 +54,8 @@ def advise(file: str, **given: Any) -> None:
     from pulens.cli._write import check_targets, to_json, write_text
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import read_labels
-    from pulens.learners import advise as ask
-    from pulens.learners.base.labels import refuse_known_negatives
+    from pulens.learning.learners import advise as ask
+    from pulens.learning.learners.base.labels import refuse_known_negatives
 
     json_path = given["json_path"]
     check_targets({"--json": json_path}, file)

@@ -9,12 +9,12 @@ import click
 from pulens.cli._cells import within_option
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
-    Confidence,
     audit_options,
     cluster_option,
     engine_arguments,
     engine_options,
     files_read,
+    offers,
     reading_arguments,
     reading_options,
     review_arguments,
@@ -41,23 +41,23 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 @engine_options
 @click.option(
     "--method",
-    help="Estimator of the class prior; --all shows what each says.  [default: auto, unless --audit decides]",
+    help="Estimator of the class prior.  [default: auto, unless --audit decides]",
 )
-@click.option("--all", "compare", is_flag=True, help="Show what every estimator says.")
+@click.option("--all", "compare", is_flag=True, help="Show every estimator's result.")
 @click.option(
     "--label-noise",
     default="0",
     show_default=True,
-    help="Share of labelled rows that are in truth negative, or 'estimate'.",
+    help="Share of labelled rows that are really negative, or 'estimate'.",
 )
-@scenario_option("single-set: the prior speaks of all rows together. case-control: of the unlabelled rows' population.")
+@scenario_option("single-set: the prior of all rows together. case-control: of the population of the unlabelled rows.")
 @audit_options
 @review_options
 @within_option
 @cluster_option
-@click.option("--confidence", type=Confidence(), default=0.95, show_default=True)
+@offers("confidence")
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
-@click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
+@offers("json_path")
 def command(
     file: str,
     method: str | None,
@@ -74,8 +74,8 @@ def command(
 ) -> None:
     """Estimate the share of positives from scores and PU labels.
 
-    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, compressed or not, or - for standard input; a folder
-    or quoted glob of such files; a .tally file; or a database (duckdb:///x.db, postgresql://...) with --table.
+    FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, a folder or quoted glob of them, a .tally file,
+    a database address with --table, or - for standard input.
     Scores must be out of sample: not those of rows the model was trained on.
 
     \b

@@ -16,7 +16,7 @@ from pulens.errors import MissingDependencyError, PulensError
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pulens.studies import Outcome
+    from pulens.research.studies import Outcome
 
 VERDICTS = ("reproduced", "differs", "not testable here")
 
@@ -35,7 +35,7 @@ class Ran:
         """``"not run"`` for want of data or of a library is no fault of the study; anything else is."""
         if self.error is None:
             return "done"
-        from pulens.benchmark.datasets import DataUnavailableError
+        from pulens.research.benchmark.datasets import DataUnavailableError
 
         return "not run" if isinstance(self.error, DataUnavailableError | MissingDependencyError) else "failed"
 
@@ -46,7 +46,7 @@ class Ran:
 @click.option("--all", "run_all", is_flag=True, help="Run every study; one that fails does not stop the others.")
 @click.option("--quick", is_flag=True, help="Fewer repetitions: minutes instead of hours, wider errors.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), help="Folder for figures and tables.")
-@click.option("--seed", default=0, show_default=True)
+@click.option("--seed", default=0, show_default=True, help="Random seed.")
 def command(names: tuple[str, ...], list_them: bool, run_all: bool, quick: bool, out: Path | None, seed: int) -> None:
     """Rebuild tables and figures of the papers, ours beside the published ones, with a verdict on each claim.
 
@@ -58,7 +58,7 @@ def command(names: tuple[str, ...], list_them: bool, run_all: bool, quick: bool,
     """
     from rich.console import Console
 
-    from pulens import studies
+    from pulens.research import studies
 
     console = Console()
     if list_them:
@@ -94,7 +94,7 @@ def command(names: tuple[str, ...], list_them: bool, run_all: bool, quick: bool,
 
 
 def _run(console: Console, name: str, quick: bool, out: Path | None, seed: int) -> Outcome:
-    from pulens import studies
+    from pulens.research import studies
 
     study = studies.find(name)
     console.print(f"[bold]{name}[/] {study.title} ({study.source})", highlight=False)

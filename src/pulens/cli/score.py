@@ -6,31 +6,26 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number, written_options
+from pulens.cli._options import offers, written_options
+from pulens.cli.fit import POSITIVE
 
 
 @click.command(name="score")
 @click.argument("model")
 @click.argument("file")
-@click.option(
-    "--out",
-    default="-",
-    show_default=True,
-    metavar="PATH",
-    help="File of scores, in the format its ending tells: .csv, .tsv, .jsonl, .parquet, .arrow; - for the screen.",
+@offers(
+    *("out", "label", "positive"),
+    out={
+        "default": "-",
+        "show_default": True,
+        "help": "File of scores (.csv, .tsv, .jsonl, .parquet, .arrow); - for standard output.",
+    },
+    label={"default": None, "help": "Column of labels to copy to the output."},
+    positive=POSITIVE,
 )
-@click.option("--label", default=None, help="Column of labels to copy beside the scores.")
-@click.option("--positive", multiple=True, help="Label value that means labelled positive; others are unlabelled.")
-@click.option(
-    "--id", "ids", multiple=True, metavar="COLUMN", help="Column to copy beside the scores; give it again for another."
-)
-@click.option("--all-columns", is_flag=True, help="Copy every column of FILE beside the scores.")
-@click.option("--column", default="score", show_default=True, help="Name of the column of scores.")
-@click.option(
-    "--threshold",
-    type=Number(),
-    help="Also write a column predicted: 1 where the score is at least this, else 0.",
-)
+@click.option("--id", "ids", multiple=True, metavar="COLUMN", help="Column to copy to the output; once for each.")
+@click.option("--all-columns", is_flag=True, help="Copy every column of FILE to the output.")
+@offers("column", "threshold", threshold="Also write a column predicted: 1 where the score is at least this, else 0.")
 @written_options
 def command(
     model: str,
@@ -86,7 +81,7 @@ def _loaded(model: str) -> tuple[Any, list[str]]:
     import warnings
 
     from pulens.errors import OtherVersionWarning
-    from pulens.learners import load
+    from pulens.learning.learners import load
 
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", OtherVersionWarning)
@@ -135,7 +130,7 @@ def _typed_rows(learner: Any, model: str, file: str, asked: dict[str, Any]) -> t
     from pulens.inputs.tables.streams import explained_file
     from pulens.inputs.tables.whole import read_table
     from pulens.inputs.typed_columns import raw_columns
-    from pulens.learners.tables.drift import drift_notices
+    from pulens.learning.learners.tables.drift import drift_notices
 
     if file == "-":
         raise InputError("features cannot be read from standard input; give a file.")

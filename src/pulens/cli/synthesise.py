@@ -16,13 +16,23 @@ TRUTH = ("part", "row", "is_positive")
 @click.argument("file")
 @click.option("--target", required=True, help="Column of true classes.")
 @click.option("--positive", multiple=True, required=True, help="Class that is positive; repeat it to join classes.")
-@click.option("--out", "out_path", required=True, help="Where training rows with PU labels go; - for the screen.")
 @click.option(
-    "--truth", "truth_path", help="Where the truth goes: part, row of FILE, label and is_positive of each row."
+    "-o",
+    "--out",
+    "out_path",
+    required=True,
+    metavar="PATH",
+    help="File for training rows with PU labels; - for standard output.",
 )
-@click.option("--validation", "validation_path", help="Where validation rows with PU labels go.")
-@click.option("--test", "test_path", help="Where test rows go, without labels.")
-@click.option("--json", "json_path", help="Where the facts go: class priors, counts, configuration.")
+@click.option(
+    "--truth",
+    "truth_path",
+    metavar="PATH",
+    help="File for the truth: part, row of FILE, label and is_positive of each row.",
+)
+@click.option("--validation", "validation_path", metavar="PATH", help="File for validation rows with PU labels.")
+@click.option("--test", "test_path", metavar="PATH", help="File for test rows, without labels.")
+@click.option("--json", "json_path", metavar="PATH", help="File for the facts: class priors, counts, configuration.")
 @click.option("--label", default="label", show_default=True, help="Name of the column of PU labels that is written.")
 @scenario_option("single-set: labels within one sample. case-control: labelled rows and a sample of the population.")
 @click.option("--label-frequency", type=Number(), help="Share of positives that get a label.  [default: 0.1]")
@@ -40,9 +50,9 @@ TRUTH = ("part", "row", "is_positive")
     show_default=True,
     help="whole-pool: the published generator, which leaves labelled rows among the unlabelled ones.",
 )
-@click.option("--validation-share", type=Number(), default=0.0, show_default=True)
-@click.option("--test-share", type=Number(), default=0.0, show_default=True)
-@click.option("--seed", default=0, show_default=True)
+@click.option("--validation-share", type=Number(), default=0.0, show_default=True, help="Share of rows for validation.")
+@click.option("--test-share", type=Number(), default=0.0, show_default=True, help="Share of rows for testing.")
+@click.option("--seed", default=0, show_default=True, help="Random seed.")
 @written_options
 def command(
     file: str,
@@ -75,8 +85,8 @@ def command(
     from pulens.cli._write import check_targets, to_json, write_all
     from pulens.inputs.tables.whole import read_table
     from pulens.inputs.tables.writing import format_out, table_bytes
-    from pulens.labelling import find
-    from pulens.synthesis import synthesise
+    from pulens.learning.labelling import find
+    from pulens.learning.synthesis import synthesise
 
     tables = {"--out": out_path, "--validation": validation_path, "--test": test_path, "--truth": truth_path}
     check_targets({**tables, "--json": json_path}, file)

@@ -11,6 +11,7 @@ from pulens.cli._options import (
     engine_arguments,
     engine_options,
     many_scores_options,
+    offers,
     reading_arguments,
 )
 from pulens.errors import PulensError
@@ -18,7 +19,7 @@ from pulens.errors import PulensError
 
 @click.command(name="tally")
 @click.argument("source", metavar="SOURCE")
-@click.option("-o", "--out", required=True, metavar="PATH", help="The tally file to write, such as monday.tally.")
+@offers(out={"required": True, "help": "The tally file to write, such as monday.tally."})
 @many_scores_options(
     "Column of scores; higher is more positive. Give it once for each model to count them together, as pulens compare "
     "needs them.  [default: score]"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._columns import typed_column_options
-from pulens.cli._complete import complete_learner
-from pulens.cli._options import TrainingPrior, scenario_option, written_options
+from pulens.cli._options import TrainingPrior, offers, scenario_option, written_options
+from pulens.cli.fit import POSITIVE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,19 +18,13 @@ if TYPE_CHECKING:
 
 @click.command(name="train")
 @click.argument("file")
-@click.option(
-    "--method",
-    default="boosted_pu",
-    show_default=True,
-    shell_complete=complete_learner,
-    help="Learner: boosted_pu (trees), nnpu, vpu, dist_pu (networks), ... (see docs).",
+@offers(
+    *("learner", "out", "label", "positive", "features", "drop", "id"),
+    out={"required": True, "metavar": "FOLDER", "help": "Where to write the trained learner."},
+    positive=POSITIVE,
+    features="Column to learn from.  [default: all but the label]",
+    id="Column that identifies rows: not learned from.",
 )
-@click.option("--out", required=True, metavar="FOLDER", help="Where the trained learner is written.")
-@click.option("--label", default="label", show_default=True, help="Column of labels.")
-@click.option("--positive", multiple=True, help="Label value that means labelled positive; others are unlabelled.")
-@click.option("--feature", "features", multiple=True, help="Column to learn from. Default: all but the label.")
-@click.option("--drop", multiple=True, help="Column to leave out.")
-@click.option("--id", "id_", metavar="COLUMN", help="Column that names rows: not learned from.")
 @typed_column_options
 @click.option(
     "--class-prior",
@@ -46,25 +40,15 @@ if TYPE_CHECKING:
     default=True,
     help="Of learners with a network: scale features to mean 0 and deviation 1 first.",
 )
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Any setting of the learner, e.g. n_estimators=20."
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0),
-    default=0,
-    show_default=True,
-    help="Where chance starts; the same gives the same.",
-)
-@click.option(
-    "--cluster",
-    metavar="COLUMN",
-    help="Column that says which rows belong together (a patient, a customer): no feature, and never split where a "
-    "network holds rows out or an estimated class prior needs scores out of fold.",
+@offers(
+    *("settings", "seed", "cluster"),
+    seed={"type": click.IntRange(min=0)},
+    cluster="Column of groups whose rows are alike (a patient, a customer): not learned from, and never split where "
+    "rows are held out.",
 )
 @click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @written_options
-def command(file: str, method: str, out: str, **given: Any) -> None:
+def command(file: str, learner: str, out: str, **given: Any) -> None:
     """Train a learner on a table of features with PU labels, and write it to a folder.
 
     Columns of numbers, truth values, dates (2026-12-31) and categories are taken as they are, with gaps; identifiers
@@ -82,19 +66,19 @@ def command(file: str, method: str, out: str, **given: Any) -> None:
     from pulens.cli._plainly import plainly_warned
     from pulens.cli._settings import read_settings
 
-    facts = check_method(method)
+    facts = check_method(learner)
     check_model_folder(out, facts)  # better now than after an hour of training
     check_feature_names(given["label"], given["features"], given["drop"])
     settings = read_settings(facts.learner, given)
     _check_prior(settings.get("class_prior"), facts.learner)
-    learner = facts.learner(**settings)
+    model = facts.learner(**settings)
     columns = column_settings(given)
     table = None if any(columns.values()) else _numbers_alone(file, given)
     with plainly_warned():
         if table is None:
-            _train_on_columns(learner, file, columns, given, Path(out))
+            _train_on_columns(model, file, columns, given, Path(out))
         else:
-            _train_on_numbers(learner, file, table, given, Path(out))
+            _train_on_numbers(model, file, table, given, Path(out))
 
 
 def _numbers_alone(file: str, given: dict[str, Any]) -> FeatureTable | None:
@@ -103,7 +87,7 @@ def _numbers_alone(file: str, given: dict[str, Any]) -> FeatureTable | None:
     from pulens.inputs.columns import LabelCoding
     from pulens.inputs.features import read_features
 
-    beside = [name for name in (given["cluster"], given["id_"]) if name is not None]
+    beside = [name for name in (given["cluster"], given["id"]) if name is not None]
     try:
         return read_features(
             file,
@@ -139,18 +123,18 @@ def _train_on_numbers(learner: Any, file: str, table: FeatureTable, given: dict[
 
 def _train_on_columns(learner: Any, file: str, columns: dict[str, Any], given: dict[str, Any], out: Path) -> None:
     """Columns of several kinds, or with gaps: what they are is written beside the learner."""
-    from pulens.fitting.door import read_rows, rows_notices
-    from pulens.fitting.folds import fit_one
     from pulens.inputs.clusters import cluster_codes
     from pulens.inputs.typed_columns import Typing
-    from pulens.learners.tables.pipeline import save_pipeline, table_pipeline
+    from pulens.learning.fitting.door import read_rows, rows_notices
+    from pulens.learning.fitting.folds import fit_one
+    from pulens.learning.learners.tables.pipeline import save_pipeline, table_pipeline
 
     cluster = given["cluster"]
     rows = read_rows(
         file,
         label=given["label"],
         positive=list(given["positive"]) or None,
-        beside=(given["id_"], cluster),
+        beside=(given["id"], cluster),
         features=given["features"] or None,
         drop=given["drop"],
         typing=Typing(missing=columns["missing"], dates=columns["dates"]),
@@ -174,7 +158,7 @@ def _train_on_columns(learner: Any, file: str, columns: dict[str, Any], given: d
 def _check_prior(prior: Any, learner_class: Any) -> None:
     """A range is for learners that keep an estimate in it."""
     from pulens.errors import AssumptionError
-    from pulens.fitting.priors import takes_range
+    from pulens.learning.fitting.priors import takes_range
     from pulens.priors import names
 
     if isinstance(prior, tuple) and not takes_range(learner_class):
@@ -195,7 +179,7 @@ def _told_of_clusters(learner: Any, table: Any, file: str, given: dict[str, Any]
     from inspect import signature
 
     from pulens.inputs.features import read_clusters
-    from pulens.learners.base.prior import check_estimator_name, estimated_class_prior
+    from pulens.learning.learners.base.prior import check_estimator_name, estimated_class_prior
 
     groups = read_clusters(file, given["cluster"], format=given["format"], delimiter=given["delimiter"])
     if "groups" in signature(learner.fit).parameters:
@@ -213,7 +197,7 @@ def _kept(learner: Any) -> str:
 
 
 def _rescued(learner: Any) -> str:
-    from pulens.learners.base.rescues import said
+    from pulens.learning.learners.base.rescues import said
 
     rescues = getattr(learner, "rescues_", ())
     return f"{said(rescues)} " if rescues else ""

@@ -51,7 +51,13 @@ STANDS = 3  # the exit code while an alarm stands
 @click.option("--alpha", type=Number(), default=0.05, show_default=True, help="Chance of any false alarm over a life.")
 @click.option("--life", type=Number(), default=50.0, show_default=True, help="Windows in which half of it is spent.")
 @click.option("--confidence", type=Confidence(), default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--kernel", type=click.Choice(["tilt", "placement"]), default="tilt", show_default=True)
+@click.option(
+    "--kernel",
+    type=click.Choice(["tilt", "placement"]),
+    default="tilt",
+    show_default=True,
+    help="Which test of change.",
+)
 @click.option(
     "--noise",
     type=click.Choice(["default", "independent", "slow"]),

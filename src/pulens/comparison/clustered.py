@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.comparison.joint import check_models
+from pulens.comparison.joint import check_models, columns_of_models
 from pulens.comparison.paired import Difference
 from pulens.counts.buckets import BucketTally
 from pulens.counts.joint import JointTally
@@ -61,8 +61,7 @@ def read_clustered_models(source: Any, scores: Any, **reading: Any) -> Clustered
         check_models(names)
         found = [read_buckets(source, values, **reading) for values in scores.values()]
     elif scores is None and columns is not None:
-        names = [columns] if isinstance(columns, str) else list(columns)
-        check_models(names)
+        names = columns_of_models(columns)
         found = [read_buckets(source, score=name, **reading) for name in names]
     else:
         raise PulensError(

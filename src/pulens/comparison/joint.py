@@ -125,8 +125,7 @@ def read_models(source: Any, scores: Any, **reading: Any) -> JointCounts:
         return JointCounts.of(_from_arrays(source, scores, **reading))
     if scores is None and (columns is not None or isinstance(source, Tally | JointTally) or is_tally_file(source)):
         if columns is not None:
-            columns = [columns] if isinstance(columns, str) or not isinstance(columns, Iterable) else list(columns)
-            check_models(columns)
+            columns = columns_of_models(columns)
         return JointCounts.of(read_joint(source, score=columns, **reading))
     raise PulensError(
         'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
@@ -151,6 +150,14 @@ def _from_arrays(
     samples = {str(name): read_sample(labels, values, **reading) for name, values in scores.items()}
     common = next(iter(samples.values())).labels
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, common)
+
+
+def columns_of_models(given: Any) -> list[Any]:
+    """The names of columns of scores, as they may be given; at least two, none twice."""
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes) and getattr(given, "shape", 1) != ()
+    names = list(given) if several else [given]
+    check_models(names)
+    return names
 
 
 def check_models(names: Sequence[str]) -> None:

@@ -36,10 +36,12 @@ from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
 from pulens.keywords import hands_on, names_of
 from pulens.metrics import find, leading
+from pulens.metrics.net_benefit import check_cost_ratio
 from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction, lowest_possible_prior
 from pulens.metrics.parts.top_of_list import RankedList, rows_of
+from pulens.metrics.parts.withholding import withhold
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
 from pulens.recovery.many import priors_in_redraws
@@ -188,6 +190,7 @@ def compare(
     """
     question = Question.among(locals())
     resampling = question.resampling
+    cost_ratio = None if cost_ratio is None else check_cost_ratio(cost_ratio)
     if resampling is None:
         raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
     checked = ReviewsAsked(
@@ -396,7 +399,7 @@ def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) 
 
     def found(name: str, metric: Metric, model: str) -> Estimate:
         at = asked.thresholds[model] if metric.needs_threshold else None
-        return estimate(
+        told = estimate(
             name,
             find(name),
             evidences[model],
@@ -405,6 +408,7 @@ def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) 
             contradiction=contradictions[model],
             **given_parameters(name, metric),
         )
+        return withhold(told, find(name))
 
     return FrozenMapping(
         {

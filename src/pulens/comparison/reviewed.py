@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -68,7 +69,7 @@ class ReviewedComparison:
             "verdict": self.verdict,
             "checked": self.checked,
             "found": self.found,
-            "thresholds": dict(self.thresholds),
+            "thresholds": {model: at if math.isfinite(at) else None for model, at in self.thresholds.items()},
             "metrics": {
                 name: {
                     "estimates": {model: one.to_dict() for model, one in self.estimates[name].items()},

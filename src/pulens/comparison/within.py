@@ -36,6 +36,7 @@ from pulens.keywords import names_of
 from pulens.metrics.parts.measure import estimate, raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction
+from pulens.metrics.parts.withholding import withhold
 from pulens.priors import population_prior
 from pulens.recovery.assumptions import Assumptions
 from pulens.scalars import is_missing
@@ -306,9 +307,9 @@ def _estimates(
         at = asked.thresholds[model] if metric.needs_threshold else None
         if model in plain:
             known: Any = {"doubts": Doubts(plain[model], resampling), "contradiction": against[model]}
-            return estimate(name, metric, plain[model], threshold=at, **known)
+            return withhold(estimate(name, metric, plain[model], threshold=at, **known), metric)
         own = estimate(name, metric, by_model[model].weighted, threshold=at, doubts=doubts[model])
-        return within_cells(own, by_model[model], doubts[model])
+        return withhold(within_cells(own, by_model[model], doubts[model]), metric)
 
     return FrozenMapping(
         {

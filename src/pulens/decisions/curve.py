@@ -15,6 +15,7 @@ from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
 from pulens.decisions.within import covariances_within
 from pulens.errors import InputError, shown
+from pulens.estimate import Estimate
 from pulens.evidence import Evidence, Question
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.quantiles import seeded_levels
@@ -24,10 +25,12 @@ from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
+from pulens.metrics.parts.rests_on import is_estimated
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
+from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity
 from pulens.scalars import is_among
-from pulens.types import Floats
+from pulens.types import Booleans, Floats
 
 POINTS, MOST_POINTS = 20, 64
 EVEN_POINTS = 4096  # normal vectors behind the band
@@ -41,7 +44,8 @@ class DecisionCurve:
     """Net benefit of a model against the cost ratio, beside flagging all; flagging none is 0.
 
     ``low`` and ``high`` hold the true curve at all ratios together where ``simultaneous`` is true. ``best`` is the
-    highest net benefit that any threshold shows: it is chosen on these rows at every ratio, and flatters.
+    highest net benefit that any threshold shows: it is chosen on these rows at every ratio, and flatters. Where an
+    estimated class prior leaves a number open, only its band is given: the number is nan, null in JSON.
     ``uncorrected`` is what tools draw that count every unlabelled row as a negative: too low by the hidden hits.
     """
 
@@ -63,7 +67,11 @@ class DecisionCurve:
             band = ""
             if self.low is not None and self.high is not None:
                 band = f"   {self.low[place]:.4f} to {self.high[place]:.4f}"
-            lines.append(f"{ratio:.4f}  {self.model[place]:.4f}    {self.flag_all[place]:.4f}{band}")
+            model, everybody = (
+                " open " if np.isnan(values[place]) else f"{values[place]:.4f}"
+                for values in (self.model, self.flag_all)
+            )
+            lines.append(f"{ratio:.4f}  {model}    {everybody}{band}")
         return "\n".join([*lines, *(f"{each.severity.name.lower()}: {each}" for each in self.notices)])
 
     __repr__ = __str__
@@ -72,7 +80,7 @@ class DecisionCurve:
         arrays = {
             name: getattr(self, name) for name in ("ratios", "model", "flag_all", "low", "high", "best", "uncorrected")
         }
-        plain = {name: None if values is None else values.tolist() for name, values in arrays.items()}
+        plain = {name: None if values is None else _without_nan(values) for name, values in arrays.items()}
         return {**plain, "simultaneous": self.simultaneous, "warnings": [str(each) for each in self.notices]}
 
     def plot(self, ax: Any = None) -> Any:
@@ -80,6 +88,10 @@ class DecisionCurve:
         from pulens.plots.decision import draw_decision_curve
 
         return draw_decision_curve(self, ax=ax)
+
+
+def _without_nan(values: Floats) -> list[float | None]:
+    return [None if np.isnan(value) else value for value in values.tolist()]
 
 
 def decision_curve(
@@ -127,11 +139,16 @@ def decision_curve(
     best = None
     if scores_are is None:
         best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
+    everybody = prior - odds * (1 - prior)
+    if is_estimated(evidence.class_prior):
+        left_open = _left_open(evidence, grid, places, resampling)
+        model = np.where(left_open, np.nan, model)
+        best = None if best is None else np.where(left_open, np.nan, best)
+        everybody = np.where(_left_open(evidence, grid, np.full(grid.size, -np.inf), resampling), np.nan, everybody)
     notices = _of_probabilities(evidence, prior) if scores_are else ()
     if not isinstance(evidence, WeightedEvidence) and find_contradiction(evidence) is not None:
         notices = (RULED_OUT, *notices)
     drawn = PriorDoubt(evidence).treatment == "drawn"
-    everybody = prior - odds * (1 - prior)
     as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows
     holds_at_once = low is not None and not drawn
     return DecisionCurve(
@@ -179,16 +196,38 @@ def _of_metric(
     contradiction: Contradiction | None = None,
 ) -> tuple[Floats, Floats]:
     """The intervals that an evaluation gives net benefit at each ratio and its threshold."""
-    doubts: Any = Doubts(evidence, resampling)
-    if isinstance(evidence, WeightedEvidence):
-        doubts = CellDoubts(evidence.cells, resampling)
-    ends = []
-    for ratio, place in zip(grid.tolist(), places.tolist(), strict=True):
-        asked = {"threshold": place, "doubts": doubts, "contradiction": contradiction, "cost_ratio": ratio}
-        interval = estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, **asked).interval
-        ends.append((np.nan, np.nan) if interval is None else (interval.low, interval.high))
+    found = _estimates(evidence, grid, places, resampling, contradiction)
+    ends = [(np.nan, np.nan) if one.interval is None else (one.interval.low, one.interval.high) for one in found]
     low, high = np.array(ends).T
     return low, high
+
+
+def _left_open(evidence: Evidence, grid: Floats, places: Floats, resampling: Resampling | None) -> Booleans:
+    """Where an evaluation would withhold net benefit: an estimated class prior leaves it open."""
+    own = evidence
+    if isinstance(own, WeightedEvidence) and own.alone is not None:
+        own = own.alone
+    ruled_out = None if isinstance(own, WeightedEvidence) else find_contradiction(own)
+    found = _estimates(own, grid, places, resampling, ruled_out)
+    return np.array([withhold(one, METRICS[NET_BENEFIT]).withheld_because is not None for one in found])
+
+
+def _estimates(
+    evidence: Evidence,
+    grid: Floats,
+    places: Floats,
+    resampling: Resampling | None,
+    contradiction: Contradiction | None = None,
+) -> list[Estimate]:
+    """Net benefit at each ratio and its threshold, as an evaluation gives it."""
+    doubts: Any = None if resampling is None else Doubts(evidence, resampling)
+    if isinstance(evidence, WeightedEvidence) and resampling is not None:
+        doubts = CellDoubts(evidence.cells, resampling)
+    asked = {"doubts": doubts, "contradiction": contradiction}
+    return [
+        estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, threshold=place, cost_ratio=ratio, **asked)
+        for ratio, place in zip(grid.tolist(), places.tolist(), strict=True)
+    ]
 
 
 def _band(construction: LinearAtThresholds, confidence: float) -> tuple[Floats, Floats]:

@@ -1,6 +1,6 @@
 """What works by itself and not together: every refused combination, with the reason and the way out, in one table.
 
-A door that meets one calls :func:`refuse_together`; docs/limits.md prints :func:`table_lines`.
+A door that meets one calls :func:`refuse_together`; docs/concepts/limits.md prints :func:`table_lines`.
 """
 
 from __future__ import annotations

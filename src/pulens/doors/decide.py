@@ -298,7 +298,7 @@ def decide(
         As in :func:`pulens.evaluate`: labels that are random within cells only, and rows that belong together.
 
     Other arguments are those of :func:`pulens.evaluate`. With the price of a flag :math:`\kappa` and the worth of a hit
-    V the cost per row is :math:`c_M\pi + \kappa q - V\pi\gamma`; docs/have/decision.md tells the rest.
+    V the cost per row is :math:`c_M\pi + \kappa q - V\pi\gamma`; docs/guides/thresholds.md tells the rest.
 
     >>> decision = decide(
     ...     [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], unlabelled_prior=0.2,

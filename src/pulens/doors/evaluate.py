@@ -685,7 +685,7 @@ def evaluate(
         Sharpen the audit by an estimate of the class prior, ``class_prior="auto"`` or another; both must then be right.
     worlds
         Where the data rule random labels out at this class prior, numbers are those of the nearest possible world, with
-        the range over worlds of up to so many times its preference in labelling. See docs/sensitivity.md.
+        the range over worlds of up to so many times its preference in labelling. See docs/research/sensitivity.md.
     reviews, reviewed_above, reviewed_below_share, id
         Rows that people checked: the queue of ``pulens audit plan``, its answer, or a log with chances; see
         :func:`pulens.read_reviews`. The answer's ``audit`` holds what they prove without any assumption about
@@ -697,7 +697,7 @@ def evaluate(
         ``class_prior`` may be a mapping from cell to number, range or ``ClassPrior``; a number or range is that of all
         rows and is split among cells; without one each cell's is estimated, and small cells borrow from the others.
         ``audit`` may map cells to (positives, checked). ``evaluation.cells`` has a row per cell and
-        ``evaluation.pooled`` the numbers without cells. See docs/have/several_places.md.
+        ``evaluation.pooled`` the numbers without cells. See docs/research/several_places.md.
     split
         How one class prior of all rows divides among the cells: ``"estimated"`` (the default) as estimates from the
         cells' scores say, ``"equal"`` the same share in every cell.

@@ -41,6 +41,7 @@ from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.priors.clustered import allowing_for_clusters
 from pulens.recovery.binning_error import bin_errors
+from pulens.scalars import is_among
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -382,7 +383,7 @@ def evaluate_by(
     counted, buckets = _count_groups(source, group_by, question, options)
     tallies = Tallies.of(counted)
     settled = settle(tallies, question, same_prior=same_prior)
-    together = threshold != "each" and covers(names) and not one_by_one and not buckets
+    together = not is_among(threshold, ("each",)) and covers(names) and not one_by_one and not buckets
     known = _Known.of(tallies, settled, together=together)
     wanted = _Wanted(names, question.resampling, multiple, *_chosen_threshold(known, threshold), buckets)
     heard = _Told(progress, int(known.kept.sum()))
@@ -522,10 +523,11 @@ class _Wanted:
 
 def _chosen_threshold(known: _Known, threshold: Any) -> tuple[float | None, NDArray[np.bool_]]:
     """The common threshold, ``None`` where each segment has its own, and the segments that as good as chose it."""
-    if isinstance(threshold, str) and threshold != "each":
+    each = is_among(threshold, ("each",))
+    if isinstance(threshold, str) and not each:
         raise PulensError(f"threshold must be a number, 'each' (one per segment) or None, got {threshold!r}.")
     common: float | None = None
-    if known.kept.any() and threshold != "each":
+    if known.kept.any() and not each:
         common = _best_of_all(known) if threshold is None else check_threshold(threshold)
     many = known.tallies.totals[:, 0]
     labelled = float(many[known.kept].sum())

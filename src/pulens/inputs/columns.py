@@ -97,7 +97,7 @@ class LabelCoding:
         self._codes: dict[Any, int] = {}
         for code, values in given.items():
             for value in values:
-                if not _is_hashable(value):
+                if not is_hashable(value):
                     raise InputError(f"a label value must be text or a number, got {shown(value)}.")
                 if self._codes.setdefault(_key(value), code) != code:
                     raise InputError(f"the label value {shown(value)} was declared to mean two different things.")
@@ -168,7 +168,7 @@ class LabelCoding:
         try:
             distinct = dict.fromkeys(values)
         except TypeError:  # an object or a list, which nothing could be equal to
-            row, value = next((row, value) for row, value in enumerate(values) if not _is_hashable(value))
+            row, value = next((row, value) for row, value in enumerate(values) if not is_hashable(value))
             raise InputError(
                 f"label values must be text or numbers, got {shown(value)} in {row_name(first_row + row)}. Take one "
                 "field out of it first, or name another column."
@@ -211,7 +211,8 @@ class LabelCoding:
         )
 
 
-def _is_hashable(value: Any) -> bool:
+def is_hashable(value: Any) -> bool:
+    """Whether a value can be one of several: a list in a cell cannot."""
     try:
         hash(value)
     except TypeError:

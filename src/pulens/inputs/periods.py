@@ -55,7 +55,7 @@ class Period:
             try:
                 value = datetime.fromisoformat(f"{value}-01" if len(value) == 7 else value)
             except ValueError:  # engines know years before 1 and after 9999, perhaps through a change of time zone
-                raise self._refused(value) from None
+                raise self.refused(value) from None
         return _cut(value if isinstance(value, datetime) else datetime(value.year, value.month, value.day), self.by)
 
     def _local(self, value: Any) -> datetime:
@@ -68,19 +68,19 @@ class Period:
             try:
                 found = datetime.fromisoformat(f"{text}-01" if len(text) == 7 else text)
             except ValueError:
-                raise self._refused(value) from None
+                raise self.refused(value) from None
             if len(text) <= 10:
                 return found
             value = found
         if not isinstance(value, datetime):
-            raise self._refused(value)
+            raise self.refused(value)
         moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value
         try:
             return moment.astimezone(ZoneInfo(self.timezone)).replace(tzinfo=None)
         except OverflowError:  # it would be in the year 0 or 10000 there
-            raise self._refused(value) from None
+            raise self.refused(value) from None
 
-    def _refused(self, value: Any) -> InputError:
+    def refused(self, value: Any) -> InputError:
         return InputError(
             f"{shown(self.column)} must hold dates or times such as 2026-05-04 or 2026-05-04 13:00, got {shown(value)}."
             f"{' Write the year first: 2026-05-04 is read the same everywhere.' if is_date(value) else ''}"

@@ -19,7 +19,7 @@ from pulens.errors import InputError, cut, listed, shown
 from pulens.inputs.addresses import check_name, is_address, shown_address
 from pulens.inputs.arrays import python_values
 from pulens.inputs.clusters import cluster_codes
-from pulens.inputs.columns import CROSSED, NULL, crossed, find_column
+from pulens.inputs.columns import CROSSED, NULL, crossed, find_column, is_hashable
 from pulens.inputs.engines.drive import (
     BinErrors,
     check_scores_of,
@@ -38,6 +38,7 @@ from pulens.inputs.tables.dialect import refuse_written
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
 from pulens.inputs.tables.streams import open_stream
 from pulens.keywords import hands_on, keywords_of, names_of
+from pulens.scalars import is_missing
 
 if TYPE_CHECKING:
     from pulens.inputs.engines.coded import CodedSegments
@@ -196,7 +197,9 @@ def _with_periods(source: Any, periods: Sequence[Period]) -> Any:
         column = frame[find_column(period.column, frame.columns)]
         if column.dtype.is_numeric() or column.dtype.is_nested():
             raise period.refused_type(column.dtype)
-        values = [None if value != value else value for value in column.to_list()]
+        values = [None if is_missing(value) else value for value in column.to_list()]
+        if not all(map(is_hashable, values)):  # lists among objects: no time is one
+            raise period.refused(next(value for value in values if not is_hashable(value)))
         names = {value: None if value is None else period.name(value) for value in dict.fromkeys(values)}
         new = nw.new_series(
             alias(place), [names[value] for value in values], nw.String, backend=nw.get_native_namespace(frame)

@@ -13,6 +13,17 @@ from pulens.scalars import real
 from pulens.types import Floats
 
 
+def check_cost_ratio(cost_ratio: object) -> float:
+    """The price of a flag over the worth of a hit, as a number."""
+    price = real(cost_ratio)
+    if not 0 < price < 1:
+        raise PulensError(
+            f"cost_ratio of net_benefit must lie strictly between 0 and 1, got {shown(cost_ratio)}. It is the price of "
+            "a flag over the worth of a hit: 20 for a false alarm and 500 for a miss make 20/520."
+        )
+    return price
+
+
 def net_benefit(table: Contingency, *, cost_ratio: float = 0.5) -> Floats:
     r""":math:`TP/n - \frac{p}{1-p} FP/n`, with p the cost ratio (Vickers and Elkin 2006).
 
@@ -22,12 +33,7 @@ def net_benefit(table: Contingency, *, cost_ratio: float = 0.5) -> Floats:
     >>> round(net_benefit(Contingency.from_cells(0.5, 30, 15, 10, 45), cost_ratio=0.2).item(), 6)
     0.2625
     """
-    price = real(cost_ratio)
-    if not 0 < price < 1:
-        raise PulensError(
-            f"cost_ratio of net_benefit must lie strictly between 0 and 1, got {shown(cost_ratio)}. It is the price of "
-            "a flag over the worth of a hit: 20 for a false alarm and 500 for a miss make 20/520."
-        )
+    price = check_cost_ratio(cost_ratio)
     return np.asarray((table.true_positive - price / (1 - price) * table.false_positive) / table.total)
 
 

@@ -22,7 +22,7 @@ def draw_decision_curve(curve: DecisionCurve, ax: Any = None) -> Any:
         ax.plot(curve.ratios, curve.best, linewidth=0.8, linestyle=":", label="best threshold on these rows")
     ax.plot(curve.ratios, curve.flag_all, color="#8a8a8a", linestyle="--", label="flag all")
     ax.axhline(0, color="#8a8a8a", linewidth=1, label="flag none")
-    top = float(max(curve.model.max(), 0.0)) if curve.high is None else float(curve.high.max())
+    top = float(max([0.0, *curve.model[curve.model == curve.model]])) if curve.high is None else float(curve.high.max())
     ax.set(xlabel="cost ratio", ylabel="net benefit", xscale="log", ylim=(-0.25 * top - 1e-9, 1.15 * top + 1e-9))
     rounded = [digit * 10.0**power for power in range(-6, 7) for digit in (1, 2, 5)]
     shown = [ratio for ratio in rounded if curve.ratios.min() <= ratio <= curve.ratios.max()]

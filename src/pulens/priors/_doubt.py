@@ -18,7 +18,7 @@ hide more of them.
 feasible limit: that is what is left to assume where shapes fail.
 
 The three constants were learned on worlds made of real tables and models, whole tables being kept out
-(``benchmarks/real_worlds.py --only learn``; docs/priors.md has the figures).
+(``benchmarks/real_worlds.py --only learn``; docs/research/priors.md has the figures).
 """
 
 from __future__ import annotations

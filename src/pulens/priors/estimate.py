@@ -11,6 +11,7 @@ from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.inputs import READING, holds_buckets, read_buckets, read_tally
+from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import check_keywords, keywords_of, typed
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._cells import cut
@@ -84,7 +85,7 @@ def estimate_prior(
     check_keywords("estimate_prior", options, keywords_of(estimate_prior) | READING | set(facts.parameters))
     parameters = {name: options.pop(name) for name in tuple(options) if name in facts.parameters}
     if "seed" in facts.parameters:
-        parameters["seed"] = seed
+        parameters["seed"] = check_seed(seed)
     parameters |= {"scenario": scenario, "label_noise": label_noise, "confidence": confidence}
     parameters |= {"audit": audit, "combine": combine}
     if cluster is None and not holds_buckets(labels):
@@ -105,7 +106,7 @@ def estimate_from_buckets(counted: BucketTally, method: str | None = None, **opt
     found = estimated(counted.tally)
     world: Any = {
         "scenario": check_scenario(options.get("scenario", DEFAULT_SCENARIO)),
-        "label_noise": options.get("label_noise", 0.0),
+        "label_noise": check_label_noise(options.get("label_noise", 0.0)),
     }
     wide = allowing_for_clusters(found, counted, estimated, **world)
     return replace(wide, notices=worst_first((*wide.notices, *few_clusters_for_prior(wide, counted))))

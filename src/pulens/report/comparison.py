@@ -15,6 +15,7 @@ SHOWN = 4  # models or pairs in a sentence
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison, Difference
+    from pulens.estimate import Estimate
 
 
 def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
@@ -135,6 +136,13 @@ def order_lines(comparison: Comparison) -> list[str]:
     return lines
 
 
+def _told(found: Estimate) -> str:
+    """A model's number in its column; the interval in place of a value that the class prior leaves open."""
+    if found.withheld_because and found.interval is not None:
+        return f"{found.interval.low:.2f}-{found.interval.high:.2f}"
+    return number(found)
+
+
 def reviewed_lines(comparison: Comparison) -> list[str]:
     """What the checked rows say, before anything that takes labels for random."""
     found = comparison.reviewed
@@ -166,7 +174,7 @@ def comparison_text(comparison: Comparison) -> str:
     columns = "".join(f"{name:>12}" for name in comparison.models)
     lines += ["", f"{'value':<{width}}{columns}"]
     for name, estimates in comparison.estimates.items():
-        lines.append(f"  {name:<{width - 2}}" + "".join(f"{number(estimates[m]):>12}" for m in comparison.models))
+        lines.append(f"  {name:<{width - 2}}" + "".join(f"{_told(estimates[m]):>12}" for m in comparison.models))
     header = (
         f"{'difference':<{width}}{'value':>10}{f'{comparison.confidence:.0%} interval':>22}{'P(better)':>11}{'p':>8}"
     )

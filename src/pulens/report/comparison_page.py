@@ -12,11 +12,12 @@ from pulens.metrics import METRICS
 from pulens.notice import Severity
 from pulens.report.comparison import found_by, p_words, whose_prior
 from pulens.report.html import render
+from pulens.report.summary import MARK
 from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison
-    from pulens.estimate import Interval
+    from pulens.estimate import Estimate, Interval
 
 SCRIPTS = ("words.js", "page_state.js", "chart.js", "figures.js", "comparison.js", "theme.js")
 LONGEST_NAME = 28  # of a model, in a legend
@@ -174,7 +175,7 @@ def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
         "models": [
             {
                 "model": model,
-                "value": "undefined" if found.undefined_because else f"{found.value:.4f}",
+                "value": _value(found),
                 "interval": _ends(found.interval),
             }
             for model, found in comparison.estimates[name].items()
@@ -192,6 +193,12 @@ def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
         ],
         "crossings": [_kept_apart(str(crossing), comparison.models) for crossing in comparison.order[name].crossings],
     }
+
+
+def _value(found: Estimate) -> str:
+    if found.undefined_because:
+        return "undefined"
+    return MARK if found.withheld_because else f"{found.value:.4f}"
 
 
 def _ends(interval: Interval | None, sign: str = "") -> str:

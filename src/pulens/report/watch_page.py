@@ -176,7 +176,8 @@ def _before(pulse: Pulse, name: str) -> float | None:
     if monitor.prior is None:
         return None if monitor.recall is None else monitor.recall[0]
     recall = 0.0 if cells is None else float(monitor.reference.p @ cells)
-    if monitor.prior.ruled_out and (name == "recall" or (name != "prior" and monitor.recall is None)):
+    is_cut = bool(monitor.prior.ruled_out or monitor.prior.possible_recall)
+    if is_cut and (name == "recall" or (name != "prior" and monitor.recall is None)):
         return None if monitor.recall is None else monitor.recall[0]
     if name != "prior" and not flagged:
         return None

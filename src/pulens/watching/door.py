@@ -130,7 +130,7 @@ def watch(
     rejudge
         Judge everything anew, whatever the state says.
     cluster
-        Refused, with the reason: see docs/limits.md.
+        Refused, with the reason: see docs/concepts/limits.md.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -291,7 +291,7 @@ def judge_tallies(
     prior = None
     if class_prior is not None or audit is not None:
         asked_of = settings.question(class_prior, audit)
-        prior = KnownPrior.settled(asked_of.settle(_labelled_whole(read)), settings.threshold)
+        prior = KnownPrior.settled(asked_of.settle(_labelled_whole(read)), settings.threshold, settings.confidence)
     return _continued(settings, read, _begin(settings, read, prior, asked), asked)
 
 
@@ -361,10 +361,10 @@ def _told_apart(named: Named, fingerprints: Sequence[tuple[str, str]]) -> list[t
 
 def _labelled_whole(read: Windows) -> Tally:
     """The reference's windows as one tally."""
-    whole = reduce(add, [tally for _, tally in read.reference])
-    if not whole.totals.labelled:
+    parts = [tally for _, tally in read.reference]
+    if not any(part.totals.labelled for part in parts):
         raise InputError("the reference has no labelled row: without positives no change can be read from its scores.")
-    return whole
+    return reduce(add, parts)
 
 
 def _start(settings: WatchSettings, named: Named, prior: KnownPrior | None) -> Pulse:

@@ -13,9 +13,13 @@ from scipy.special import ndtri
 from pulens.confidence import check_confidence
 from pulens.errors import InputError, PulensError, shown
 from pulens.evidence import Evidence, Question
+from pulens.intervals.doubts import Doubts
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import METRICS
+from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import find_contradiction, within_what_is_possible
 from pulens.priors import ClassPrior
+from pulens.recovery import recover_at
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scalars import is_among, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
@@ -149,8 +153,9 @@ class WatchSettings:
 class KnownPrior:
     """The class prior of a reference: exact, with a variance, or only a range.
 
-    ``ruled_out`` says why where the reference's rows rule out random labels at it; ``possible_recall`` is then recall
-    in the nearest possible world with its range, if there is one.
+    ``ruled_out`` says why where the reference's rows rule out random labels at it. ``possible_recall`` is recall with
+    its interval where that among the labelled rows cannot be: in the nearest possible world, if there is one, or, where
+    chance alone explains it, cut to the rows that are flagged.
     """
 
     value: float
@@ -162,12 +167,12 @@ class KnownPrior:
     possible_recall: tuple[float, float, float] | None = None
 
     @classmethod
-    def settled(cls, evidence: Evidence, threshold: float | None) -> KnownPrior:
+    def settled(cls, evidence: Evidence, threshold: float | None, confidence: float) -> KnownPrior:
         """As an evaluation of the reference takes it."""
         evidence = within_what_is_possible(evidence)
         known, against = cls.of(evidence.class_prior), find_contradiction(evidence)
         if against is None:
-            return known
+            return replace(known, possible_recall=_cut_recall(evidence, threshold, confidence))
         said = (
             f"these rows rule out random labels at a class prior of {known.value:.3g} "
             f"({against.labelling.largest_possible_prior:.3g} at most)"
@@ -190,7 +195,19 @@ class KnownPrior:
 
     def to_dict(self) -> dict[str, Any]:
         told = asdict(self)
-        return told if self.ruled_out else {name: told[name] for name in OF_ANY_PRIOR}
+        return told if self.ruled_out or self.possible_recall else {name: told[name] for name in OF_ANY_PRIOR}
+
+
+def _cut_recall(evidence: Evidence, threshold: float | None, confidence: float) -> tuple[float, float, float] | None:
+    """Recall as an evaluation gives it where chance made the table at the threshold impossible; otherwise ``None``."""
+    totals = evidence.tally.totals
+    if threshold is None or evidence.label_noise or not totals.labelled or not totals.unlabelled:
+        return None
+    if recover_at(evidence.tally, evidence.assumptions, threshold).is_possible.all():
+        return None
+    doubts = Doubts(evidence, Resampling(confidence=confidence))
+    found = estimate("recall", METRICS["recall"], evidence, threshold=threshold, doubts=doubts)
+    return None if found.interval is None else (found.value, found.interval.low, found.interval.high)
 
 
 OF_ANY_PRIOR = ("value", "low", "high", "variance", "source")
@@ -292,10 +309,10 @@ class Monitor:
 
     @property
     def recall(self) -> tuple[float, float, float] | None:
-        """Recall among the reference's labelled rows with its interval; in a possible world where those are none."""
+        """Recall among the reference's labelled rows with its interval; what is possible where that cannot be."""
         if self.flagged is None:
             return None
-        if self.prior is not None and self.prior.ruled_out:
+        if self.prior is not None and (self.prior.ruled_out or self.prior.possible_recall):
             return self.prior.possible_recall
         tail = (1 - self.settings.confidence) / 2
         return recall_among(float(self.reference.labelled @ self.flagged), self.reference.n_labelled, tail)

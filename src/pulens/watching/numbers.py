@@ -140,8 +140,10 @@ def _recall(judgement: Judgement, place: int, parts: Parts, own: bool, tail: flo
     monitor, window = judgement.monitor, judgement.windows[place]
     cells, reference, settings = _cells(monitor), monitor.reference, monitor.settings
     prior = monitor.prior
-    if not own and prior is not None and prior.ruled_out:
-        return _possible_recall(prior), parts  # of the other numbers hits are held at the rows flagged
+    if not own and prior is not None and (prior.ruled_out or prior.possible_recall):
+        return _possible_recall(
+            prior, settings.confidence
+        ), parts  # of the other numbers hits are held at the rows flagged
     labelled = judgement.own_labelled(place) if own else reference.labelled
     found = _share("recall", float(labelled @ cells), float(labelled.sum()), settings.confidence, tail)
     if own:
@@ -162,11 +164,13 @@ def _recall(judgement: Judgement, place: int, parts: Parts, own: bool, tail: flo
     return found, parts
 
 
-def _possible_recall(prior: KnownPrior) -> Estimate:
-    """Of the reference where its rows rule out random labels, as an evaluation of it says."""
+def _possible_recall(prior: KnownPrior, confidence: float) -> Estimate:
+    """Of the reference where recall among its labelled rows cannot be, as an evaluation of it says."""
     if prior.possible_recall is None:
         return Estimate("recall", math.nan, undefined_because=prior.ruled_out)
     value, low, high = prior.possible_recall
+    if prior.ruled_out is None:
+        return Estimate("recall", value, Interval(low, high, confidence, "redraws, cut to what is possible"))
     return Estimate("recall", value, Interval(low, high, None, "possible worlds"), basis="possible worlds")
 
 

@@ -84,8 +84,9 @@ def _learners(folder: Path) -> None:
 
 def _behind_columns(folder: Path) -> None:
     """Learners behind columns of every kind: trees that take gaps, a wrapper whose columns are filled and scaled."""
-    from hostile.rows import mixed
     from pulens.learners import BoostedPU, ElkanNoto, save_pipeline, table_pipeline
+
+    from hostile.rows import mixed
 
     table = mixed(random.Random(5), [90])
     columns = {name: [row[place] for row in table.rows] for place, name in enumerate(table.names)}

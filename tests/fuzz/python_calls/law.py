@@ -342,7 +342,7 @@ def net_benefit(case: Case, chance: random.Random, folder: Path) -> Iterator[str
         return
     drawn = float(curve.model[0]), float(curve.low[0]), float(curve.high[0])
     first, second = {"net_benefit": ends_of(known)}, {"net_benefit": drawn}
-    yield from differences(first, second, "at and decision_curve", withheld=bool(known.withheld_because))
+    yield from differences(first, second, "at and decision_curve")
 
 
 def other_way_to_say_the_prior(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
@@ -381,8 +381,7 @@ def watched(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
         told.append(pulens.watch(tables[0], {"may": tables[1]}, **options).to_dict())
     reference = told[0]["reference"]
     there = replace(case, world=case.world.take(np.arange(half))).evaluate().at(case.threshold)
-    fits = bool(there.table.is_possible.all())  # a watch does not cut what chance made impossible
-    if fits and case.has_given_prior and "label_noise" not in case.assumed and not there["recall"].undefined_because:
+    if case.has_given_prior and "label_noise" not in case.assumed and not there["recall"].undefined_because:
         recall = {"recall": (reference["recall"], math.nan, math.nan)}
         yield from differences(recall, numbers_of({"recall": there["recall"]}), "watch and at", values_only=True)
     windows = [

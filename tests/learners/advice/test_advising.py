@@ -8,12 +8,12 @@ import pickle
 
 import numpy as np
 import pytest
+from pulens.learners import advise
 
 from pulens import learners
 from pulens.cli import main
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import advise
-from pulens.learners.advice.archived import KINDS, archived
+from pulens.learning.learners.advice.archived import KINDS, archived
 
 
 @pytest.mark.parametrize("kind", KINDS)

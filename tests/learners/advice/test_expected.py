@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from pulens.learners.advice.archived import ArchivedCell, Circumstances
-from pulens.learners.advice.expected import expected_losses, likeness, mean_and_interval
+from pulens.learning.learners.advice.archived import ArchivedCell, Circumstances
+from pulens.learning.learners.advice.expected import expected_losses, likeness, mean_and_interval
 
 HERE = Circumstances("table", 2000, 200, "single-set", 0.3, True)
 

@@ -7,11 +7,11 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from pulens.learners import NNPU, VPU
 
 from pulens.cli import main
 from pulens.errors import CollapseWarning
-from pulens.learners import NNPU, VPU
-from pulens.learners.base.collapse import cut_of_prior, warn_if_collapsed
+from pulens.learning.learners.base.collapse import cut_of_prior, warn_if_collapsed
 
 QUICK = {"device": "cpu", "progress": False, "random_state": 0, "selection": "last"}
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from pulens.benchmark import references
 
 from pulens import learners
-from pulens.benchmark import references
-from pulens.learners.base import facts as families
+from pulens.learning.learners.base import facts as families
 
 FILES = sorted(path.stem for path in Path(learners.__file__).parent.glob("[!_]*.py"))
 
@@ -21,7 +21,7 @@ def test_every_file_of_the_folder_declares_a_learner():
 def test_a_file_declares_a_class_of_its_own_under_its_public_name(name):
     found = learners.facts(name)
     public = found.learner.__name__
-    assert found.learner.__module__ == f"pulens.learners.{name}"
+    assert found.learner.__module__ == f"pulens.learning.learners.{name}"
     assert getattr(learners, public) is found.learner is learners.find(public)
     assert found.family in vars(families).values()
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.learners import NNPU, ElkanNoto, NaiveClassifier
 
 from pulens.errors import InputError
-from pulens.learners import NNPU, ElkanNoto, NaiveClassifier
-from pulens.learners.base.labels import label_codes
+from pulens.learning.learners.base.labels import label_codes
 
 QUICK = (
     NNPU(class_prior=0.5, epochs=1, backbone="linear", device="cpu", random_state=0),

@@ -6,14 +6,14 @@ from dataclasses import dataclass, make_dataclass
 
 import numpy as np
 import pytest
+from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, RobustPU, SelfPU
 from sklearn.base import clone
 
 from network_learners import NETWORKS
 from pulens import learners
 from pulens.errors import AssumptionError, InputError
-from pulens.learners import LBE, MPEPU, NNPU, PULDA, PUSB, UPU, VPU, DistPU, RobustPU, SelfPU
-from pulens.learners.base.settings import check_settings
-from pulens.learners.stack.learner import PULearner
+from pulens.learning.learners.base.settings import check_settings
+from pulens.learning.learners.stack.learner import PULearner
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 LABELS = (np.arange(60) < 20).astype(int)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
 
-from pulens.learners.forest.numeric_trees import boosted_trees, forest_trees
+from pulens.learning.learners.forest.numeric_trees import boosted_trees, forest_trees
 
 
 @pytest.fixture(scope="module")

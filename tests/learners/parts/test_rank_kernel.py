@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pulens.errors import InputError
-from pulens.learners.parts import rank_kernel
-from pulens.learners.parts.rank_kernel import KernelRidge, NormalRanks, RankKernel
+from pulens.learning.learners.parts import rank_kernel
+from pulens.learning.learners.parts.rank_kernel import KernelRidge, NormalRanks, RankKernel
 
 
 @pytest.fixture(scope="module")

@@ -7,12 +7,12 @@ import pytest
 import torch
 from torch import nn
 
-from pulens.learners.parts import pictures as operations
-from pulens.learners.parts.views import PictureView, VectorView, Views, usual_views
-from pulens.learners.stack.networks import StackedNetwork
-from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
-from pulens.learners.stack.rows import Part, StackedRows
-from pulens.learners.stack.streams import Streams
+from pulens.learning.learners.parts import pictures as operations
+from pulens.learning.learners.parts.views import PictureView, VectorView, Views, usual_views
+from pulens.learning.learners.stack.networks import StackedNetwork
+from pulens.learning.learners.stack.optimiser import Optimiser, OptimiserSettings
+from pulens.learning.learners.stack.rows import Part, StackedRows
+from pulens.learning.learners.stack.streams import Streams
 from pulens.scenario import Scenario
 from torch_steps import assert_same_steps
 

@@ -8,11 +8,11 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from pulens.learners import ElkanNoto, NaiveClassifier, OracleClassifier, PUBagging, WeightedElkanNoto, load
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from pulens.errors import InputError, MissingDependencyError
-from pulens.learners import ElkanNoto, NaiveClassifier, OracleClassifier, PUBagging, WeightedElkanNoto, load
 from toy_problem import toy
 
 TREE = "sklearn.tree._tree.Tree"

@@ -16,9 +16,10 @@ import sklearn
 pytest.importorskip("torch", reason="network learners need PyTorch: pip install 'pulens[torch]'")
 pytest.importorskip("skops", reason="wrappers are saved by skops: pip install 'pulens[skops]'")
 
+from pulens.learners import NNPU, PUET, ElkanNoto, KernelPUSB, load
+
 from pulens.cli import main
 from pulens.errors import InputError, OtherVersionWarning
-from pulens.learners import NNPU, PUET, ElkanNoto, KernelPUSB, load
 
 NAMES = ["height", "weight", "age"]
 MISSING = object()
@@ -297,7 +298,7 @@ def test_an_array_that_claims_to_be_huge_is_refused_before_room_is_made(saved, t
 
 
 def test_a_file_that_unpacks_to_far_more_than_it_holds_is_refused(saved, tmp_path, monkeypatch):
-    from pulens.learners.saving import checks
+    from pulens.learning.learners.saving import checks
 
     monkeypatch.setattr(checks, "ROOM", 1 << 20)
     folder = Path(shutil.copytree(saved / "wrapper", tmp_path / "model"))

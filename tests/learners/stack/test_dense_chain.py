@@ -6,15 +6,15 @@ import pytest
 import torch
 from torch import nn
 
-from pulens.learners.stack import streams as chance
-from pulens.learners.stack.dense import chain
-from pulens.learners.stack.dense.layers import dense_layers
-from pulens.learners.stack.dense.threads import each_run
-from pulens.learners.stack.layers import plan
-from pulens.learners.stack.networks import StackedNetwork, joined
-from pulens.learners.stack.optimiser import Optimiser, OptimiserSettings
-from pulens.learners.stack.program import gradients_of
-from pulens.learners.stack.streams import Streams
+from pulens.learning.learners.stack import streams as chance
+from pulens.learning.learners.stack.dense import chain
+from pulens.learning.learners.stack.dense.layers import dense_layers
+from pulens.learning.learners.stack.dense.threads import each_run
+from pulens.learning.learners.stack.layers import plan
+from pulens.learning.learners.stack.networks import StackedNetwork, joined
+from pulens.learning.learners.stack.optimiser import Optimiser, OptimiserSettings
+from pulens.learning.learners.stack.program import gradients_of
+from pulens.learning.learners.stack.streams import Streams
 from pulens.splitmix import GOLDEN, mix, mix_tensor, signed
 
 CPU = torch.device("cpu")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from pulens.learners import NNPU
 
 from pulens.errors import InputError, PulensError
-from pulens.learners import NNPU
-from pulens.learners.stack import division, fitting
+from pulens.learning.learners.stack import division, fitting
 from pulens.sklearn import scorer
 
 OPTIONS = {"backbone": "linear", "epochs": 1, "random_state": 0, "progress": False}

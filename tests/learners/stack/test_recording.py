@@ -7,11 +7,11 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 import torch
+from pulens.learners import fit_many
 from tests.learners.stack.test_stack import SHORT, pictures, small
 
-from pulens.learners import fit_many
-from pulens.learners.stack import loop, optimiser, recording
-from pulens.learners.stack.streams import Slots, Streams, drawing_from
+from pulens.learning.learners.stack import loop, optimiser, recording
+from pulens.learning.learners.stack.streams import Slots, Streams, drawing_from
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -64,7 +64,7 @@ def reached(start):
             waiting += one
         elif isinstance(one, dict):
             waiting += one.values()
-        elif type(one).__module__.startswith("pulens.learners") and hasattr(one, "__dict__"):
+        elif type(one).__module__.startswith("pulens.learning.learners") and hasattr(one, "__dict__"):
             parts.append(one)
             waiting += vars(one).values()
     return parts, tensors

@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from pulens.learners import NNPU, UPU, Rescue, RobustPU, SelfPU, fit_many, load
 from sklearn.base import clone
 
 from network_learners import NETWORKS, SHORT, short
 from pulens import learners
 from pulens.cli import main
 from pulens.errors import InputError
-from pulens.learners import NNPU, UPU, Rescue, RobustPU, SelfPU, fit_many, load
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")]
 

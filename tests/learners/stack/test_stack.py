@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from pulens.learners import NNPU, fit_many
 from torch import nn
 
 from network_learners import NETWORKS, SHORT, SHORTEST, quick, short
 from pulens import learners
 from pulens.errors import InputError, PulensError
-from pulens.learners import NNPU, fit_many
-from pulens.learners.stack.dense import chain
-from pulens.learners.stack.networks import StackedNetwork
-from pulens.learners.stack.program import gradients_of
-from pulens.learners.stack.streams import Streams
+from pulens.learning.learners.stack.dense import chain
+from pulens.learning.learners.stack.networks import StackedNetwork
+from pulens.learning.learners.stack.program import gradients_of
+from pulens.learning.learners.stack.streams import Streams
 
 
 def small(shape):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from pulens.learners import NNPU, fit_many
 
 from pulens.errors import PulensError
-from pulens.learners import NNPU, fit_many
-from pulens.learners.stack.watching import Best, Watcher
+from pulens.learning.learners.stack.watching import Best, Watcher
 
 NAN = float("nan")
 

@@ -6,14 +6,14 @@ import json
 
 import numpy as np
 import pytest
+from pulens.learners import BoostedPU, ElkanNoto, TableColumns, load, save_pipeline, table_pipeline
 from sklearn.base import clone
 from sklearn.model_selection import cross_val_predict
 
 from pulens.errors import InputError, PulensError
 from pulens.inputs.typed_columns import Typing, typed_table
-from pulens.learners import BoostedPU, ElkanNoto, TableColumns, load, save_pipeline, table_pipeline
-from pulens.learners.tables.drift import drift_notices
-from pulens.learners.tables.planned import APART
+from pulens.learning.learners.tables.drift import drift_notices
+from pulens.learning.learners.tables.planned import APART
 
 
 def table(rows=160, seed=0):

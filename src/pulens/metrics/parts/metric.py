@@ -66,8 +66,8 @@ class Metric:
     ``other_labelling``: of a ranking, where labels are not random. ``order_is_fixed``: no class prior changes the order
     of two models, by the formula, unless there are known negatives.
     ``title`` is how people write it, ``derivation`` how it is found, with the equations of Jain, White and Radivojac
-    (2017), which docs/recovery.md derives; ``page_computes``: the page's script has its formula, so that it follows the
-    sliders.
+    (2017), which docs/research/recovery.md derives; ``page_computes``: the page's script has its formula,
+    so that it follows the sliders.
     """
 
     compute: Callable[..., Any]

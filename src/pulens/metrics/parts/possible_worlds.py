@@ -36,7 +36,7 @@ from pulens.scalars import real
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
-DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/sensitivity.md
+DEFAULT_MULTIPLE = 3.0  # of the least factor: a convention, see docs/research/sensitivity.md
 NARROWEST = 1e-3  # a number that was cut at the edge of what is possible is not known better than this
 MOST_WORLDS = 1_000_000  # times the least factor: beyond, a range holds all that anything could be
 RATES_TRIED = 257
@@ -227,11 +227,12 @@ class Contradiction:
         def undefined(reason: str) -> Estimate:
             return Estimate(name, math.nan, undefined_because=reason, threshold=at, basis="possible worlds")
 
-        reason = self._why_unknown(threshold, has_way=metric.reads == "threshold" or known is not None)
+        # a ranking is cut nowhere but where rates are worst, whichever threshold is asked about beside it
+        reason = self._why_unknown(at, has_way=metric.reads == "threshold" or known is not None)
         if reason is not None:
             return undefined(reason)
-        worlds = self._all(threshold)
-        hull = [known(each) if known else each.at_threshold(metric, threshold, parameters) for each in worlds]
+        worlds = self._all(at)
+        hull = [known(each) if known else each.at_threshold(metric, at, parameters) for each in worlds]
         value = min(max(hull[0].value, metric.lowest), metric.highest)
         if math.isnan(hull[0].value):
             return undefined(metric.undefined_because or "it is 0/0")

@@ -6,9 +6,9 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError, shown
+from pulens.learning.risks import LOSSES, RiskParts, risk_parts
 from pulens.metrics.parts.observed import class_prior_of
 from pulens.recovery.assumptions import Assumptions
-from pulens.risks import LOSSES, RiskParts, risk_parts
 from pulens.scalars import is_among
 from pulens.scenario import Scenario
 

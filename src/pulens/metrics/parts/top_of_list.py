@@ -25,6 +25,7 @@ from pulens.scenario import Scenario
 from pulens.types import Floats
 
 SHORT = 5.0  # times the decay: lists of fewer rows rest on a handful of them
+LEAST_DECAY = 1e-6  # below, all ranks weigh the same to the last digits
 ONE_BY_ONE = 1_000_000  # ranks whose weights are added up; beyond, their sum is smooth to the last digit
 Running = Callable[[Floats], Floats]  # the sum of the weights of the first x ranks
 
@@ -253,12 +254,12 @@ def decays(decay: float, rows: float) -> Running:
 
 
 def check_decay(decay: Any, measure: str) -> float:
-    """How steeply ranks lose weight: a number above 0."""
+    """How steeply ranks lose weight: a number above 0, and far enough above it to weigh ranks differently."""
     number = real(decay)
-    if not 0 < number < math.inf:
+    if not LEAST_DECAY <= number < math.inf:
         raise PulensError(
-            f"decay of {measure} must be a number above 0, got {shown(decay)}. 20 puts 80% of the weight on the first "
-            "8% of the list."
+            f"decay of {measure} must be a number above 0, got {shown(decay)}; the least is {LEAST_DECAY:g}. 20 puts "
+            "80% of the weight on the first 8% of the list."
         )
     return number
 

@@ -1,7 +1,0 @@
-"""What finished runs leave behind: rows, their counts and metrics, and an archive in one small file."""
-
-from pulens.benchmark.archive.reading import Archive, differences, read
-from pulens.benchmark.archive.row import CURVE, RunRow
-from pulens.benchmark.archive.store import LOCK, Store
-
-__all__ = ["CURVE", "LOCK", "Archive", "RunRow", "Store", "differences", "read"]

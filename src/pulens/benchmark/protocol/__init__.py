@@ -1,5 +1,0 @@
-"""Protocols: what a benchmark covers, from YAML to checked types. The shipped ones are in ``shipped/``."""
-
-from pulens.benchmark.protocol.schema import Protocol, load_protocol, parse_protocol, shipped
-
-__all__ = ["Protocol", "load_protocol", "parse_protocol", "shipped"]

@@ -1,6 +1,0 @@
-"""From a table of features to a judged model: folds, scores of unseen rows, their evaluation, the model of all rows."""
-
-from pulens.fitting.answer import JudgedModel
-from pulens.fitting.door import fit
-
-__all__ = ["JudgedModel", "fit"]

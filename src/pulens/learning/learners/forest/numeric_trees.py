@@ -1,0 +1,131 @@
+"""Trees of numbers as arrays: read from fitted scikit-learn models, stored, checked and walked without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.learning.learners.saving.checks import check_array, damaged
+from pulens.types import Floats
+
+MOST_NODES = 1 << 31
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NumericTrees:
+    """Trees whose leaves hold a number, one tree after the other, each from its root.
+
+    ``feature`` is -1 in a leaf; children are places within the tree; ``missing_left`` is where a missing value goes.
+    """
+
+    nodes: NDArray[np.int64]  # of each tree
+    feature: NDArray[np.int32]
+    threshold: Floats
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    missing_left: NDArray[np.bool_]
+    value: Floats
+
+    def total(self, rows: NDArray[np.float32]) -> Floats:
+        """The sum over trees of the leaf that each row ends in."""
+        total = np.zeros(len(rows))
+        ends = np.cumsum(self.nodes)
+        for first, last in zip(ends - self.nodes, ends, strict=True):
+            part = slice(first, last)
+            total += self.value[part][self._leaves(part, rows)]
+        return total
+
+    def _leaves(self, part: slice, rows: NDArray[np.float32]) -> NDArray[np.int64]:
+        feature, threshold = self.feature[part], self.threshold[part]
+        left, right, missing_left = self.left[part], self.right[part], self.missing_left[part]
+        place = np.zeros(len(rows), np.int64)
+        moving = np.arange(len(rows)) if feature[0] >= 0 else np.empty(0, np.int64)
+        while moving.size:
+            node = place[moving]
+            values = rows[moving, feature[node]]
+            goes_left = np.where(np.isnan(values), missing_left[node], values <= threshold[node])
+            node = np.where(goes_left, left[node], right[node])
+            place[moving] = node
+            moving = moving[feature[node] >= 0]
+        return place
+
+    @classmethod
+    def joined(cls, trees: Iterable[Mapping[str, NDArray[Any]]]) -> Self:
+        """Trees of which each is given by its nodes."""
+        given = list(trees)
+        kinds = {"feature": np.int32, "left": np.int32, "right": np.int32, "missing_left": np.bool_}
+        together: dict[str, Any] = {
+            field.name: np.concatenate([tree[field.name] for tree in given]).astype(kinds.get(field.name, np.float64))
+            for field in fields(cls)
+            if field.name != "nodes"
+        }
+        return cls(nodes=np.array([tree["feature"].size for tree in given], np.int64), **together)
+
+    def arrays(self, name: str) -> dict[str, NDArray[Any]]:
+        """What is stored, under names that begin with one of the learner's."""
+        return {f"{name}_{field.name}": getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def restored(cls, name: str, arrays: Mapping[str, Any], width: int, place: Path) -> Self:
+        """Trees from stored arrays, in which no row can walk in circles or look at a feature that is not there."""
+        parts = {field.name: arrays[f"{name}_{field.name}"] for field in fields(cls)}
+        nodes = check_array(place, f"{name}_nodes", parts["nodes"], (None,), "iu")
+        if not nodes.size or (nodes < 1).any() or (nodes > MOST_NODES).any():
+            raise damaged(place, f"{name}_nodes must be the numbers of nodes of the trees, each at least 1")
+        total = sum(nodes.tolist())
+        for field, kinds in {"threshold": "f", "value": "f", "missing_left": "b"}.items():
+            check_array(place, f"{name}_{field}", parts[field], (total,), kinds)
+        for field in ("feature", "left", "right"):
+            check_array(place, f"{name}_{field}", parts[field], (total,), "i")
+        feature = parts["feature"].astype(np.int64)
+        if (feature < -1).any() or (feature >= width).any():
+            raise damaged(place, f"{name}_feature must be places among {width:,} features, or -1 in a leaf")
+        sizes = nodes.astype(np.int64)
+        own = np.arange(total) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        inner = feature >= 0
+        for side in ("left", "right"):
+            child = parts[side].astype(np.int64)[inner]
+            if (child <= own[inner]).any() or (child >= np.repeat(sizes, sizes)[inner]).any():
+                raise damaged(place, f"{name}_{side} must name nodes that come after their parent in the same tree")
+        return cls(**{**parts, "nodes": sizes})
+
+
+def boosted_trees(models: Sequence[Any]) -> tuple[NumericTrees, float]:
+    """The trees of fitted ``HistGradientBoostingRegressor`` of numeric features, and the sum of where they start."""
+    start = sum(float(np.ravel(model._baseline_prediction)[0]) for model in models)
+    each = [one[0].nodes for model in models for one in model._predictors]
+    most = np.finfo(np.float64).max
+    return NumericTrees.joined(
+        {
+            "feature": np.where(nodes["is_leaf"], -1, nodes["feature_idx"]),
+            "threshold": np.clip(nodes["num_threshold"], -most, most),  # infinite where only missing values go right
+            "left": nodes["left"],
+            "right": nodes["right"],
+            "missing_left": nodes["missing_go_to_left"].astype(bool),
+            "value": nodes["value"],
+        }
+        for nodes in each
+    ), start
+
+
+def forest_trees(model: Any, stand_ins: Floats) -> NumericTrees:
+    """The trees of a fitted forest of regressors; a missing value goes where its column's stand-in would."""
+    found = []
+    for tree in (one.tree_ for one in model.estimators_):
+        feature = np.where(tree.children_left < 0, -1, tree.feature)
+        found.append(
+            {
+                "feature": feature,
+                "threshold": tree.threshold,
+                "left": np.maximum(tree.children_left, 0),
+                "right": np.maximum(tree.children_right, 0),
+                "missing_left": stand_ins[feature] <= tree.threshold,
+                "value": tree.value[:, 0, 0],
+            }
+        )
+    return NumericTrees.joined(found)

@@ -1,0 +1,107 @@
+"""Paper 002, figure 2: where the logits of four networks lie."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from pulens.research.studies._mnist import SETTINGS, Trained, trained
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.testing import fit_logit_mixture
+from pulens.types import Floats
+
+QUANTILES = (0.05, 0.25, 0.50, 0.75, 0.95)
+PUBLISHED_COMPONENTS = (4, 3)  # of positives and of negatives: section 5.3
+COLLAPSED = 0.5  # of the spread under the other loss
+
+
+def run(bench: Workbench) -> Outcome:
+    """Quantiles of the test rows' logits by class, networks trained with the most labelled rows."""
+    found = trained(bench)
+    return Outcome((_table(found),), (_collapse(found), _peaks(found, bench.seed)), draw(found, bench.out))
+
+
+def logits_of(found: Trained, setting: str, positive: bool, trial: int | None = None) -> Floats:
+    """Logits of one class, of one network or of all trials together."""
+    chosen = found.test_logits(setting)[:, found.is_positive == positive]
+    return np.asarray(chosen.ravel() if trial is None else chosen[trial])
+
+
+def spread(values: Floats) -> float:
+    """Between the quartiles."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    return float(high - low)
+
+
+def _table(found: Trained) -> str:
+    lines = [
+        f"Quantiles of logits on MNIST's test rows, {found.design.sizes[-1]:,} labelled rows; {found.design}; "
+        "published: histograms, no numbers",
+        f"  {'setting':<14}{'class':<10}" + "".join(f"{f'{level:.0%}':>8}" for level in QUANTILES),
+    ]
+    for setting in SETTINGS:
+        for positive in (True, False):
+            values = np.quantile(logits_of(found, setting, positive), QUANTILES)
+            word = "positive" if positive else "negative"
+            lines.append(f"  {setting:<14}{word:<10}" + "".join(f"{value:>8.2f}" for value in values))
+    return "\n".join(lines)
+
+
+def _collapse(found: Trained) -> Claim:
+    spreads = {
+        setting: float(np.mean([spread(logits_of(found, setting, True, t)) for t in range(found.design.trials)]))
+        for setting in SETTINGS
+    }
+    others = min(value for setting, value in spreads.items() if setting != "PU-logistic")
+    middle = float(np.median(logits_of(found, "PU-logistic", True)))
+    return Claim(
+        "under nnPU with the logistic loss the logits of positives collapse towards a small constant",
+        "reproduced" if spreads["PU-logistic"] < COLLAPSED * others else "differs",
+        "middle halves of positives span "
+        + ", ".join(f"{setting} {value:.2f}" for setting, value in spreads.items())
+        + f"; the median of PU-logistic is {middle:.2f}",
+    )
+
+
+def _peaks(found: Trained, seed: int) -> Claim:
+    counts = {}
+    for setting in ("PU-logistic", "PU-sigmoid"):
+        mixture = fit_logit_mixture(
+            logits_of(found, setting, True, 0), logits_of(found, setting, False, 0), 0.49, seed=seed
+        )
+        counts[setting] = (len(mixture.positive), len(mixture.negative))
+    listed = ", ".join(f"{setting} {first} and {second}" for setting, (first, second) in counts.items())
+    several = all(min(pair) > 1 for pair in counts.values())
+    return Claim(
+        "logits of neither class are one bell: BIC picks several Gaussians",
+        "reproduced" if several else "differs",
+        f"for positives and negatives: {listed}; paper {PUBLISHED_COMPONENTS[0]} and {PUBLISHED_COMPONENTS[1]}, it "
+        "does not say of which loss",
+    )
+
+
+def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
+    """One panel per setting, first trial, both classes."""
+    if out is None:
+        return ()
+    from pulens.plots.backend import pyplot, write_figure
+
+    plt = pyplot()
+    figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), layout="constrained")
+    for ax, setting in zip(axes, SETTINGS, strict=True):
+        parts = [logits_of(found, setting, positive, 0) for positive in (True, False)]
+        low, high = np.quantile(np.concatenate(parts), [0.002, 0.998])
+        edges = np.linspace(low, high, 61)
+        ax.hist(parts[0], edges, color="#c8553d", alpha=0.6, label="positive")
+        ax.hist(parts[1], edges, color="#1f5fa8", alpha=0.6, label="negative")
+        ax.set(title=setting, xlabel="logit")
+    axes[0].set_ylabel("test rows")
+    axes[0].legend(fontsize=8)
+    path = out / "pu-ece-figure-2.png"
+    write_figure(path, figure, dpi=130)
+    plt.close(figure)
+    return (path,)
+
+
+STUDY = Study("Logits of supervised and PU-trained networks", "paper 002, figure 2", run)

@@ -1,0 +1,84 @@
+"""Paper 002, figure 3: where the confidences of four networks lie."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+from scipy.special import expit
+
+from pulens.research.studies._mnist import SETTINGS, Trained, trained
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+
+EDGE = 0.05  # confidences within this of 0 or 1 count as saturated
+
+
+def run(bench: Workbench) -> Outcome:
+    """Shares of test rows by confidence, networks trained with the most labelled rows."""
+    found = trained(bench)
+    shares = {setting: saturated(found, setting) for setting in SETTINGS}
+    return Outcome((_table(found),), _claims(shares), draw(found, bench.out))
+
+
+def saturated(found: Trained, setting: str) -> float:
+    """Share of confidences near 0 or 1, over all trials."""
+    confidences = expit(found.test_logits(setting))
+    return float(np.mean((confidences < EDGE) | (confidences > 1 - EDGE)))
+
+
+def _table(found: Trained) -> str:
+    edges = np.array([0, EDGE, 0.25, 0.5, 0.75, 1 - EDGE, 1])
+    heads = [f"{low:g}-{high:g}" for low, high in pairwise(edges)]
+    lines = [
+        f"Share of MNIST's test rows by confidence, {found.design.sizes[-1]:,} labelled rows; {found.design}; "
+        "published: histograms, no numbers",
+        f"  {'setting':<14}" + "".join(f"{head:>11}" for head in heads),
+    ]
+    for setting in SETTINGS:
+        counted = np.histogram(expit(found.test_logits(setting)), edges)[0]
+        lines.append(f"  {setting:<14}" + "".join(f"{share:>11.3f}" for share in counted / counted.sum()))
+    return "\n".join(lines)
+
+
+def _claims(shares: dict[str, float]) -> tuple[Claim, ...]:
+    listed = ", ".join(f"{setting} {share:.1%}" for setting, share in shares.items())
+    free = [setting for setting, share in shares.items() if share <= 0.5]
+    pu = {loss: shares[f"PU-{loss}"] for loss in ("logistic", "sigmoid")}
+    return (
+        Claim(
+            "confidences are heavily saturated near 0 or 1 (section 5.3)",
+            "differs" if free else "reproduced",
+            f"shares within {EDGE:g} of an end: {listed}" + (f"; not so {', '.join(free)}" if free else ""),
+        ),
+        Claim(
+            "nnPU keeps positives away from certainty with the logistic loss only (follows from figure 2)",
+            "reproduced" if pu["logistic"] < pu["sigmoid"] - 0.1 else "differs",
+            f"{pu['logistic']:.1%} saturated with the logistic loss, {pu['sigmoid']:.1%} with the sigmoid loss",
+        ),
+    )
+
+
+def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
+    """One panel per setting, first trial, both classes, rows on a logarithmic axis so that the middle can be seen."""
+    if out is None:
+        return ()
+    from pulens.plots.backend import pyplot, write_figure
+
+    plt = pyplot()
+    figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), sharey=True, layout="constrained")
+    edges = np.linspace(0, 1, 41)
+    for ax, setting in zip(axes, SETTINGS, strict=True):
+        confidences = expit(found.test_logits(setting)[0])
+        ax.hist(confidences[found.is_positive], edges, color="#c8553d", alpha=0.6, label="positive")
+        ax.hist(confidences[~found.is_positive], edges, color="#1f5fa8", alpha=0.6, label="negative")
+        ax.set(title=setting, xlabel="confidence", yscale="log")
+    axes[0].set_ylabel("test rows")
+    axes[0].legend(fontsize=8)
+    path = out / "pu-ece-figure-3.png"
+    write_figure(path, figure, dpi=130)
+    plt.close(figure)
+    return (path,)
+
+
+STUDY = Study("Confidences of supervised and PU-trained networks", "paper 002, figure 3", run)

@@ -1,0 +1,63 @@
+"""Paper 002, figure 5: with a fixed number of positives the error of PU-ECE has a floor."""
+
+from __future__ import annotations
+
+import math
+
+from pulens.research.studies._pu_ece import Biases, Setting, biases, draw_biases, text_table, worlds
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+
+FIXED = (100, 1_000, 10_000)
+GROWING = "n_P = N, n_U = infinite"
+
+
+def run(bench: Workbench) -> Outcome:
+    """Positives fixed, unlabelled rows growing."""
+    trials = 20 if bench.quick else 100
+    settings = [
+        Setting(f"n_P = {fixed:,}, n_U = N", lambda n, fixed=fixed: fixed, lambda n: n)  # type: ignore[misc]
+        for fixed in FIXED
+    ]
+    settings.append(Setting(GROWING, lambda n: n, lambda n: math.inf))
+    found: dict[str, dict[str, Biases]] = {}
+    for title, world in worlds().items():
+        found[title] = {
+            setting.name: biases(
+                world, setting, quick=bench.quick, trials=trials, seed=bench.seed, progress=bench.progress
+            )
+            for setting in settings
+        }
+    tables = tuple(
+        text_table(f"{title}, true error {worlds()[title].true_calibration_error():.6f}, {trials} trials", each)
+        for title, each in found.items()
+    )
+    return Outcome(tables, tuple(_claims(found)), draw_biases(found, bench.out, "pu-ece-figure-5"))
+
+
+def _claims(found: dict[str, dict[str, Biases]]) -> list[Claim]:
+    claims = []
+    for title, settings in found.items():
+        floors = {fixed: float(settings[f"n_P = {fixed:,}, n_U = N"].mean[-1]) for fixed in FIXED}
+        growing = settings[GROWING]
+        limits = {fixed: float(growing.mean[growing.sizes.index(fixed)]) for fixed in FIXED if fixed in growing.sizes}
+        near = all(0.5 < floors[fixed] / limits[fixed] < 2 for fixed in (100, 1_000) if fixed in limits)
+        stuck = floors[100] > 2 * floors[10_000] and floors[100] > floors[1_000] > floors[10_000]
+        described = ", ".join(f"{floors[fixed]:.4f} with {fixed:,} positives" for fixed in FIXED)
+        claims.append(
+            Claim(
+                f"{title}: with positives fixed the error stops falling",
+                "reproduced" if stuck else "differs",
+                f"at N = {growing.sizes[-1]:,}: {described}",
+            )
+        )
+        claims.append(
+            Claim(
+                f"{title}: the floor is the error of that many positives and infinitely many unlabelled rows",
+                "reproduced" if near else "differs",
+                ", ".join(f"{floors[fixed]:.4f} against {limits[fixed]:.4f}" for fixed in limits),
+            )
+        )
+    return claims
+
+
+STUDY = Study("Error of PU-ECE with a fixed number of positives", "paper 002, figure 5, synthetic worlds", run)

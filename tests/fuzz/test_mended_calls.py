@@ -1,0 +1,80 @@
+"""What the Python side of the fuzzer found: refused in words, or answered in plain JSON."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import pulens
+from pulens.errors import PulensError
+
+LABELS = np.array([1, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0] * 10)
+SCORES = np.random.default_rng(0).normal(LABELS)
+
+
+def test_a_decay_that_weighs_all_ranks_alike_is_refused():
+    with pytest.raises(PulensError, match="must be a number above 0, got 5e-324; the least is 1e-06"):
+        pulens.metrics.bedroc(LABELS, SCORES, class_prior=0.7, decay=5e-324)
+
+
+def test_an_array_as_the_threshold_of_segments_is_refused():
+    rows = pytest.importorskip("pyarrow").table({"label": LABELS, "score": SCORES, "site": ["a", "b"] * 60})
+    with pytest.raises(PulensError, match="threshold must be a number"):
+        pulens.evaluate_by(rows, "site", unlabelled_prior=0.1, threshold=np.array([]))
+
+
+def test_thresholds_without_end_are_null_in_the_json_of_a_reviewed_comparison():
+    free = np.flatnonzero(LABELS == 0)[:30]
+    reviews = {"row": free, "answer": np.arange(30) % 3 == 0, "probability": np.full(30, 30 / (LABELS == 0).sum())}
+    models = {"a": SCORES, "b": np.round(SCORES, 1)}
+    found = pulens.compare(LABELS, models, reviews=reviews, threshold=-np.inf, class_prior=0.6, redraws=100)
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert set(told["reviewed"]["thresholds"].values()) == {None}
+
+
+@pytest.mark.parametrize("method", ["tilt", "elkan_noto_e2"])
+def test_numbers_of_other_libraries_are_numbers_for_an_estimated_prior(method):
+    pyarrow = pytest.importorskip("pyarrow")
+    given = {"method": method, "cluster": np.arange(LABELS.size) // 4}
+    noise = pyarrow.scalar(0.1) if method == "tilt" else 0.0
+    plain = pulens.estimate_prior(LABELS, SCORES, label_noise=float(0.1 if method == "tilt" else 0.0), **given)
+    assert pulens.estimate_prior(LABELS, SCORES, label_noise=noise, **given).value == plain.value
+    with pytest.raises(PulensError, match="seed must be a whole number"):
+        pulens.estimate_prior(LABELS, SCORES, seed=np.array([0.2, 0.4]), method="elkan_noto_e2")
+
+
+def test_a_cost_ratio_of_another_library_is_a_number():
+    models = {"a": SCORES, "b": np.round(SCORES, 1)}
+    asked = {"class_prior": 0.6, "redraws": 100}
+    price = pytest.importorskip("pyarrow").scalar(0.3)
+    found, plain = (pulens.compare(LABELS, models, cost_ratio=each, **asked) for each in (price, 0.3))
+    assert found.to_dict()["metrics"] == plain.to_dict()["metrics"]
+
+
+def test_one_number_names_no_two_columns_of_scores():
+    rows = pytest.importorskip("pyarrow").table({"label": LABELS, "score": SCORES})
+    for more in ({}, {"cluster": "label"}):
+        with pytest.raises(PulensError, match="score must name a column"):
+            pulens.compare(rows, score=np.array(0.3), class_prior=0.6, **more)
+
+
+@pytest.mark.parametrize("factor", [None, "x" * 100_000, np.inf])
+def test_what_is_no_factor_is_refused_by_the_power_of_a_plan(factor):
+    plan = pulens.plan_audit(LABELS, SCORES, threshold=0.5, budget=20)
+    with pytest.raises(PulensError, match="with a factor of 1 or more") as refused:
+        plan.power(factor=factor)
+    assert len(str(refused.value)) < 400
+
+
+def test_more_unlabelled_rows_for_each_labelled_one_than_there_can_be_are_refused():
+    with pytest.raises(PulensError, match="unlabelled_per_labelled must be above 0 and at most"):
+        pulens.calibration.sample_size_for_error(error=0.05, class_prior=0.1, unlabelled_per_labelled=1e308)
+
+
+def test_a_watch_without_rows_in_its_reference_is_refused():
+    pyarrow = pytest.importorskip("pyarrow")
+    none = pyarrow.table({"label": pyarrow.array([], "int64"), "score": pyarrow.array([], "float64")})
+    with pytest.raises(PulensError, match=r"no labelled row|no rows"):
+        pulens.watch(none, {"may": none})
