@@ -32,7 +32,10 @@ extensions = [
     "live",
     "links",
     "catalogues",
+    "commands",
     "one_file",
+    "moved",
+    "sidebar",
 ]
 exclude_patterns = ["_build", "_ext", "pictures"]
 

@@ -6,10 +6,8 @@ import inspect
 import math
 from collections.abc import Iterable
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-import click
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
@@ -189,7 +187,7 @@ class Datasets(Written):
     """``{dataset-list}``"""
 
     def lines(self) -> Iterable[str]:
-        from pulens.benchmark.datasets import DATASETS
+        from pulens.research.benchmark.datasets import DATASETS
 
         yield from table(
             ("name", "what it is", "rows", "positives", "positive means", "source", "licence"),
@@ -220,43 +218,6 @@ class Mechanisms(Written):
         )
 
 
-class Pages(Written):
-    """``{pages} Caption``: a hidden toctree of the pages that exist among those its patterns name."""
-
-    final_argument_whitespace = True
-    has_content = True
-
-    def lines(self) -> Iterable[str]:
-        here = Path(self.env.doc2path(self.env.docname)).parent
-        names = dict.fromkeys(path.stem for line in self.content for path in sorted(here.glob(f"{line}.md")))
-        yield "```{toctree}"
-        yield ":hidden:"
-        yield f":caption: {self.arguments[0]}\n"
-        yield from names
-        yield "```"
-
-
-class Commands(Written):
-    """``{commands}``: what ``--help`` says, for every command."""
-
-    def lines(self) -> Iterable[str]:
-        from pulens.cli import COMMANDS, app
-
-        for name, words in COMMANDS.items():
-            yield f"## pulens {name}"
-            yield words + "\n"
-            command = app.get_command(click.Context(app), name)
-            yield from self.help(command, f"pulens {name}")
-
-    def help(self, command: Any, path: str) -> Iterable[str]:
-        yield "```text"
-        yield command.get_help(click.Context(command, info_name=path, max_content_width=88, terminal_width=88))
-        yield "```\n"
-        for name, inner in getattr(command, "commands", {}).items():
-            yield f"### {path} {name}"
-            yield from self.help(inner, f"{path} {name}")
-
-
 def leave_out(app: Any, what: str, name: str, thing: Any, skip: bool, options: Any) -> bool | None:
     """scikit-learn's routing of metadata, which every estimator inherits and few people call."""
     return True if name == "get_metadata_routing" or (name.startswith("set_") and name.endswith("_request")) else None
@@ -270,7 +231,5 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_directive("learner-list", Learners)
     app.add_directive("dataset-list", Datasets)
     app.add_directive("mechanism-list", Mechanisms)
-    app.add_directive("commands", Commands)
-    app.add_directive("pages", Pages)
     app.connect("autodoc-skip-member", leave_out)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
