@@ -32,15 +32,22 @@ Numbers = dict[str, tuple[float, float, float]]
 
 @dataclass(frozen=True)
 class Case:
-    """Rows, what is assumed of them, and the threshold that is asked about."""
+    """Rows, what is assumed of them, and the threshold that is asked about.
+
+    ``labelling`` is how an evaluation takes labels; the other doors take them for random.
+    """
 
     world: worlds.World
     threshold: float
     assumed: Mapping[str, Any] = field(default_factory=dict)
     drawn: Mapping[str, Any] = field(default_factory=dict)
+    labelling: str = "random"
 
     def evaluate(self, **more: Any) -> Any:
-        return pulens.evaluate(self.world.labels, self.world.scores, **self.options, **more)
+        return self.evaluate_rows(self.world.labels, self.world.scores, **more)
+
+    def evaluate_rows(self, *rows: Any, **more: Any) -> Any:
+        return pulens.evaluate(*rows, **self.options, labelling=self.labelling, **more)
 
     @property
     def options(self) -> dict[str, Any]:
@@ -52,7 +59,8 @@ class Case:
 
     def told(self) -> str:
         rows, labelled = self.world.labels.size, int((self.world.labels == 1).sum())
-        return f"{rows} rows, {labelled} labelled, threshold {self.threshold}, {self.assumed}, {self.drawn}"
+        asked = f"threshold {self.threshold}, {self.assumed}, {self.drawn}, {self.labelling} labels"
+        return f"{rows} rows, {labelled} labelled, {asked}"
 
 
 def draw(chance: random.Random, sizes: tuple[int, ...] = (40, 90, 160)) -> Case:
@@ -65,7 +73,7 @@ def draw(chance: random.Random, sizes: tuple[int, ...] = (40, 90, 160)) -> Case:
         assumed["label_noise"] = 0.05
     threshold = float(chance.choice(np.unique(world.scores).tolist()))
     drawn = {"redraws": 100, "seed": chance.choice((0, 3)), "confidence": chance.choice((0.8, 0.95))}
-    return Case(world, threshold, assumed, drawn)
+    return Case(world, threshold, assumed, drawn, chance.choice(("random", "practice")))
 
 
 def ends_of(found: Any) -> tuple[float, float, float]:
@@ -250,7 +258,7 @@ def segments_of_one(case: Case, chance: random.Random, folder: Path) -> Iterator
     found = pulens.evaluate_by(table, "one", **case.options, **extra).to_dict()
     if not found["segments"]:
         return
-    whole = pulens.evaluate(table, **case.options, **extra)
+    whole = case.evaluate_rows(table, **extra)
     second = {**numbers_of(whole.at(case.threshold).estimates), **numbers_of(whole.estimates)}
     yield from differences(told_numbers(found["segments"][0]["estimates"]), second, "one segment and evaluate")
 
@@ -312,7 +320,7 @@ def sources(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     tables += [str(folder / "rows.parquet"), folder / "rows.csv"]
     first = numbers_of(case.evaluate().estimates)
     table = chance.choice(tables)
-    found = pulens.evaluate(table, **case.options).estimates
+    found = case.evaluate_rows(table).estimates
     yield from differences(first, numbers_of(found), f"arrays and {type(table).__name__}")
 
 
@@ -328,7 +336,7 @@ def counted_before(case: Case, chance: random.Random, folder: Path) -> Iterator[
     except SystemExit as end:
         if end.code:
             raise AssertionError("rows could not be counted into a file") from end
-    found = pulens.evaluate(folder / "rows.tally", **case.options).estimates
+    found = case.evaluate_rows(folder / "rows.tally").estimates
     yield from differences(numbers_of(case.evaluate().estimates), numbers_of(found), "rows and tally")
 
 
@@ -402,7 +410,8 @@ def first_rows(case: Case, chance: random.Random, folder: Path) -> Iterator[str]
         yield from differences(numbers_of({name: known}), alone, "top and metrics", values_only=True, withheld=True)
 
 
-LAWS: tuple[Callable[[Case, random.Random, Path], Iterator[str]], ...] = (
+Law = Callable[[Case, random.Random, Path], Iterator[str]]
+OF_EVALUATIONS: tuple[Law, ...] = (
     order_of_rows,
     order_with_clusters,
     increasing_scores,
@@ -411,32 +420,37 @@ LAWS: tuple[Callable[[Case, random.Random, Path], Iterator[str]], ...] = (
     weight_of_two,
     at_a_threshold,
     no_interval,
+    clusters_of_one_row,
+    in_a_frame,
+    in_json,
+    sources,
+    counted_before,
+    other_way_to_say_the_prior,
+)
+OF_RANDOM_LABELS: tuple[Law, ...] = (  # the other doors take labels for random
     metric_functions,
     decided,
     capacity_is_no_choice,
     compared,
     segments_of_one,
     one_cell,
-    clusters_of_one_row,
-    in_a_frame,
-    in_json,
     on_the_page,
-    sources,
-    counted_before,
     net_benefit,
-    other_way_to_say_the_prior,
     groups_and_their_rows,
     watched,
     first_rows,
 )
+LAWS = (*OF_EVALUATIONS, *OF_RANDOM_LABELS)
 
 
 def broken(chance: random.Random, folder: Path, words: list[str]) -> list[str]:
     """What two of the laws, on rows drawn for them, say is wrong; ``words`` are told what was asked."""
-    case = draw(chance)
+    drawn = draw(chance)
     wrong: list[str] = []
+    words[1] = ""
     for law in chance.sample(LAWS, 2):
-        words[1] = f"{law.__name__}({case.told()})"
+        case = drawn if law in OF_EVALUATIONS else replace(drawn, labelling="random")
+        words[1] += f"{law.__name__}({case.told()}) "
         try:
             wrong += law(case, chance, folder)
         except PulensError:  # refused by one door: said in words, and no number that could differ

@@ -177,6 +177,7 @@ USUAL: dict[str, tuple[Any, ...]] = {
     "lipschitz": (1.0, 3.0),
     "vc_dimension": (3.0,),
     "estimated": (0.2, 0.5),
+    "labelling": ("random", "practice"),
 }
 
 
