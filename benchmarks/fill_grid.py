@@ -1,13 +1,14 @@
-"""Do evaluations that the summary of the study still lacks, the cheapest first, within a time limit.
+"""Do evaluations that the summary of the study still lacks, in order of worth, within a time limit.
 
 python benchmarks/fill_grid.py --archive results --datasets mnist --jobs 4 --seconds 430          # on a GPU
 python benchmarks/fill_grid.py --archive results --datasets connect4 imdb --learners nnpu vpu --plan
 python benchmarks/fill_grid.py --archive results --protocol as-published --datasets mnist --every-seed
 
 An evaluation is a learner on a data set under a labelling mechanism and a label frequency. Those that the package's
-summary has (``--having``) are left out, and so is what the archive holds: call it again to go on, on any
-machine. Biased labels come before label frequencies, then what takes least by measured rates; runs of one condition and
-all its seeds stay together. ``bench run`` does the same runs in the order of the protocol. Afterwards:
+summary has (``--having``) are left out (with ``--every-seed``: the runs that it has, seed by seed), and so is what the
+archive holds: call it again to go on, on any machine. ``--order worth`` takes biased labels before label frequencies,
+then what takes least by measured rates; ``cheapest`` looks at the rates alone, ``listed`` at the order in which data
+sets and learners were named. ``bench run`` does the same runs in the order of the protocol. Afterwards:
 ``pulens bench report results --summary new.csv.gz`` and ``widen_summary.py new.csv.gz``.
 """
 
@@ -31,11 +32,11 @@ from pulens.research.benchmark.vocabulary import variant_name
 THREE_SEEDS = (2, 25, 42)
 
 
-def missing(runs: Sequence[Run], having: Path | None) -> list[Run]:
-    """Runs of evaluations of which no run is in the summary."""
+def missing(runs: Sequence[Run], having: Path | None, *, by_seed: bool = False) -> list[Run]:
+    """Runs that are not in the summary, or runs of evaluations of which it has no seed at all."""
     if having is None:
         return list(runs)
-    names = ("dataset", "mechanism", "label_frequency")
+    names = ["dataset", "mechanism", "label_frequency", *(["seed"] if by_seed else [])]
     there = {(row["learner"], *(row[name] for name in names)) for row in read_summary(having)}
 
     def place(run: Run) -> tuple[object, ...]:
@@ -45,8 +46,10 @@ def missing(runs: Sequence[Run], having: Path | None) -> list[Run]:
     return [run for run in runs if place(run) not in there]
 
 
-def cheapest_first(runs: Sequence[Run], device: str, jobs: int, most: int) -> list[tuple[Run, ...]]:
-    """Stacks in the order they are done: biased labels first, then the cheapest by measured rates."""
+def ordered(
+    runs: Sequence[Run], device: str, jobs: int, most: int, order: str, named: Sequence[str]
+) -> list[tuple[Run, ...]]:
+    """Stacks in the order they are done."""
     budget, on_cpu = budget_of(device, jobs)
     rates = [rate for rate in load_rates()[1] if (rate.device == "cpu") == on_cpu]
     device_name = rates[0].device if rates else ""
@@ -55,11 +58,16 @@ def cheapest_first(runs: Sequence[Run], device: str, jobs: int, most: int) -> li
         found = forecast(stack, rates, device_name)
         return float("inf") if found.unknown else found.seconds / len(stack)
 
-    biased = [[run for run in runs if (run.alias != "S1") == wanted] for wanted in (True, False)]
+    def place(stack: Sequence[Run]) -> tuple[int, ...]:
+        return tuple(
+            named.index(name) if name in named else len(named) for name in (stack[0].dataset, stack[0].learner)
+        )
+
+    parts = [[run for run in runs if (run.alias != "S1") == biased] for biased in (True, False)]
     found = []
-    for part in biased:
+    for part in parts if order == "worth" else [runs]:
         packed = stacks(part, lambda group: min(most, most_runs(group, budget, on_cpu)))
-        found += sorted(packed, key=seconds)
+        found += sorted(packed, key=place if order == "listed" else seconds)
     return found
 
 
@@ -70,7 +78,8 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", required=True)
     parser.add_argument("--learners", nargs="+")
     parser.add_argument("--seeds", nargs="+", type=int, default=THREE_SEEDS)
-    parser.add_argument("--every-seed", action="store_true", help="the protocol's, whatever --seeds says")
+    parser.add_argument("--every-seed", action="store_true", help="the protocol's, less those that the summary has")
+    parser.add_argument("--order", choices=("worth", "cheapest", "listed"), default="worth")
     parser.add_argument("--grid", action="store_true", help="under every condition of the full study")
     parser.add_argument("--without", nargs="+", default=["puet"], help="learners to leave out")
     parser.add_argument("--having", type=Path, default=resources.files("pulens.research.benchmark") / "summary.csv.gz")
@@ -89,9 +98,10 @@ def main() -> None:
     if given.grid:
         protocol = protocol.model_copy(update={"conditions": load_protocol("full").conditions})
     runs = [run for run in expand(protocol).runs if run.learner not in given.without]
-    runs = missing(runs, None if given.anew else given.having)
+    runs = missing(runs, None if given.anew else given.having, by_seed=given.every_seed)
     options = Options(device=given.device, jobs=given.jobs, time_limit=given.seconds)
-    packed = cheapest_first(runs, given.device, given.jobs, given.stack)
+    named = [*given.datasets, *(given.learners or [])]
+    packed = ordered(runs, given.device, given.jobs, given.stack, given.order, named)
     print(f"{len(runs):,} runs in {len(packed):,} stacks", flush=True)
     if given.plan:
         for stack in packed:
