@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
@@ -24,7 +25,7 @@ from pulens.intervals.kernels.simultaneous import LargestOf
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
-from pulens.metrics.parts.possible_worlds import Contradiction, find_contradiction
+from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, Contradiction, find_contradiction
 from pulens.metrics.parts.rests_on import is_estimated
 from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.metrics.parts.withholding import withhold
@@ -37,6 +38,11 @@ EVEN_POINTS = 4096  # normal vectors behind the band
 FIRST_ROWS = 10
 USUAL = Resampling()
 NET_BENEFIT = "net_benefit"
+NEAREST = replace(
+    RULED_OUT,
+    message="These rows rule out random labels at this class prior: net benefit is that of the nearest possible world, "
+    "and its range is not of chance. pulens evaluate says what would fit.",
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +51,8 @@ class DecisionCurve:
 
     ``low`` and ``high`` hold the true curve at all ratios together where ``simultaneous`` is true. ``best`` is the
     highest net benefit that any threshold shows: it is chosen on these rows at every ratio, and flatters. Where an
-    estimated class prior leaves a number open, only its band is given: the number is nan, null in JSON.
+    estimated class prior leaves a number open, only its band is given: the number is nan, null in JSON. Where the rows
+    rule out random labels, the curve is that of the nearest possible world, as in an evaluation, and has no ``best``.
     ``uncorrected`` is what tools draw that count every unlabelled row as a negative: too low by the hidden hits.
     """
 
@@ -101,12 +108,14 @@ def decision_curve(
     ratios: Any = None,
     scores_are: str | None = None,
     resampling: Resampling | None = USUAL,
+    worlds: float = DEFAULT_MULTIPLE,
 ) -> DecisionCurve:
     """The classical curve of a model whose scores are probabilities, or one threshold over all cost ratios.
 
     With ``scores_are="probability"`` the threshold at each ratio is the ratio itself (Vickers and Elkin 2006); scores
     must then be chances of being positive, not of being labelled. Otherwise give the ``threshold`` in use. The band
-    holds at all ratios together; of one ratio it is the interval that an evaluation gives net benefit.
+    holds at all ratios together; of one ratio it is the interval that an evaluation gives net benefit. ``worlds`` says
+    how far the possible worlds reach where the rows rule out random labels, as in :func:`pulens.evaluate`.
 
     >>> from pulens.evidence import gather
     >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]
@@ -131,23 +140,26 @@ def decision_curve(
     where = np.searchsorted(-np.asarray(tally.thresholds, float), -places, side="right")
     hits, flagged = actions.hits[where], actions.flagged[where]
     model = (1 + odds) * hits - odds * flagged
+    best = None if scores_are else np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
+    own, ruled_out = _alone(evidence, worlds)
+    estimated = is_estimated(evidence.class_prior)
+    found = _estimates(own, grid, places, resampling, ruled_out) if estimated or ruled_out is not None else []
+    if ruled_out is not None:
+        model, best = np.array([one.value for one in found]), None
     low, high = None, None
     if resampling is not None:
-        low, high = _around(
-            model, LinearAtThresholds(evidence, net_benefit_form(grid), above), grid, places, resampling
-        )
-    best = None
-    if scores_are is None:
-        best = np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
+        linear = LinearAtThresholds(evidence, net_benefit_form(grid), above)
+        low, high = _ends(found) if ruled_out is not None else _around(model, linear, own, grid, places, resampling)
     everybody = prior - odds * (1 - prior)
-    if is_estimated(evidence.class_prior):
-        left_open = _left_open(evidence, grid, places, resampling)
+    if estimated:
+        left_open = _left_open(found)
         model = np.where(left_open, np.nan, model)
         best = None if best is None else np.where(left_open, np.nan, best)
-        everybody = np.where(_left_open(evidence, grid, np.full(grid.size, -np.inf), resampling), np.nan, everybody)
+        all_rows = np.full(grid.size, -np.inf)
+        everybody = np.where(_left_open(_estimates(own, grid, all_rows, resampling, ruled_out)), np.nan, everybody)
     notices = _of_probabilities(evidence, prior) if scores_are else ()
-    if not isinstance(evidence, WeightedEvidence) and find_contradiction(evidence) is not None:
-        notices = (RULED_OUT, *notices)
+    if ruled_out is not None:
+        notices = (NEAREST, *notices)
     drawn = PriorDoubt(evidence).treatment == "drawn"
     as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows
     holds_at_once = low is not None and not drawn
@@ -166,49 +178,44 @@ def decision_curve(
     )
 
 
-def _around(
-    model: Floats, linear: LinearAtThresholds, grid: Floats, places: Floats, resampling: Resampling
-) -> tuple[Floats, Floats] | tuple[None, None]:
-    """The band around a curve; none where there are too few clusters or rows for one."""
-    own = linear.evidence
+def _alone(evidence: Evidence, worlds: float) -> tuple[Evidence, Contradiction | None]:
+    """The evidence, of a single cell that cell's, and what its rows rule out."""
+    own = evidence
     if isinstance(own, WeightedEvidence) and own.alone is not None:
         own = own.alone
+    return own, None if isinstance(own, WeightedEvidence) else find_contradiction(own, worlds)
+
+
+def _around(
+    model: Floats, linear: LinearAtThresholds, own: Evidence, grid: Floats, places: Floats, resampling: Resampling
+) -> tuple[Floats, Floats] | tuple[None, None]:
+    """The band around a curve; none where there are too few clusters or rows for one."""
     together = own if own.buckets is None else WeightedEvidence.of(as_one_cell(own, Question()))
-    ruled_out = None if isinstance(own, WeightedEvidence) else find_contradiction(own)
-    if grid.size == 1 or ruled_out is not None:
-        low, high = _of_metric(own, grid, places, resampling, ruled_out)
+    low: Floats | None
+    high: Floats | None
+    if grid.size == 1:
+        low, high = _ends(_estimates(own, grid, places, resampling))
     elif isinstance(together, WeightedEvidence):
         covariances = covariances_within(together, linear.form, places)
         reach = max(_largest_deviation(each, resampling.confidence) for each in covariances)
-        low, high = _of_metric(own, grid, places, replace(resampling, confidence=1 - 2 * float(ndtr(-reach))))
+        wider = replace(resampling, confidence=1 - 2 * float(ndtr(-reach)))
+        low, high = _ends(_estimates(own, grid, places, wider))
     else:
         low, high = _band(linear, resampling.confidence)
-    if not np.isfinite([low, high]).all():
+    if low is None or high is None or not np.isfinite([low, high]).all():
         return None, None
     return np.minimum(low, model), np.maximum(high, model)
 
 
-def _of_metric(
-    evidence: Evidence,
-    grid: Floats,
-    places: Floats,
-    resampling: Resampling,
-    contradiction: Contradiction | None = None,
-) -> tuple[Floats, Floats]:
-    """The intervals that an evaluation gives net benefit at each ratio and its threshold."""
-    found = _estimates(evidence, grid, places, resampling, contradiction)
+def _ends(found: Sequence[Estimate]) -> tuple[Floats, Floats] | tuple[None, None]:
+    """The intervals that an evaluation gives; none where one of them is missing."""
     ends = [(np.nan, np.nan) if one.interval is None else (one.interval.low, one.interval.high) for one in found]
     low, high = np.array(ends).T
-    return low, high
+    return (low, high) if np.isfinite(ends).all() else (None, None)
 
 
-def _left_open(evidence: Evidence, grid: Floats, places: Floats, resampling: Resampling | None) -> Booleans:
+def _left_open(found: Sequence[Estimate]) -> Booleans:
     """Where an evaluation would withhold net benefit: an estimated class prior leaves it open."""
-    own = evidence
-    if isinstance(own, WeightedEvidence) and own.alone is not None:
-        own = own.alone
-    ruled_out = None if isinstance(own, WeightedEvidence) else find_contradiction(own)
-    found = _estimates(own, grid, places, resampling, ruled_out)
     return np.array([withhold(one, METRICS[NET_BENEFIT]).withheld_because is not None for one in found])
 
 

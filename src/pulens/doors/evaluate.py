@@ -403,7 +403,7 @@ class Evaluation:
 
         threshold = self.threshold if scores_are is None else None
         asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "resampling": self.resampling}
-        return decision_curve(self._weighted(), threshold=threshold, **asked)
+        return decision_curve(self._weighted(), threshold=threshold, worlds=self.worlds, **asked)
 
     def _weighted(self) -> Evidence:
         """The evidence with the weights of its cells, if labels are random within cells only."""

@@ -344,6 +344,8 @@ def net_benefit(case: Case, chance: random.Random, folder: Path) -> Iterator[str
     extra: dict[str, Any] = {"cluster": case.world.clusters} if chance.random() < 0.5 else {}
     if chance.random() < 0.3:
         extra["labelled_within"] = case.world.groups
+    if chance.random() < 0.3:
+        extra["worlds"] = 2.0
     found = case.evaluate(**extra)
     known, curve = found.at(case.threshold)["net_benefit"], found.decision_curve(ratios=[0.5])
     if known.undefined_because or curve.low is None:
