@@ -10,7 +10,7 @@ WORKERS ?= 2
 SECONDS ?= 600
 SEED ?= 0
 
-.PHONY: help install demo test quick lint types imports browser tests fuzz docs dist changelog benchmark clean
+.PHONY: help install demo test quick everything lint types imports browser tests fuzz docs dist changelog benchmark clean
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -33,10 +33,11 @@ demo: $(VENV)/.core ## train and evaluate on PU labels alone, with the truth bes
 
 test: lint types imports tests ## everything that must hold
 
-quick: lint ## the road's own tests, in less than two minutes
-	$(BIN)/python -m pytest -q -n $(WORKERS) tests/agreement tests/curves tests/recovery tests/inputs/test_reading.py \
-	  tests/priors/test_worked_cases.py tests/priors/test_doubt.py tests/counts tests/test_diagnostics.py \
-	  tests/doors/test_evaluate.py
+quick: lint ## the first case of every plain test, in less than two minutes
+	$(PYTEST) --tier quick
+
+everything: lint types imports $(VENV)/.test browser ## at full size: more examples, more simulated sets, every learner
+	$(PYTEST) --tier everything
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -58,10 +59,11 @@ browser: ## find a browser for the tests of the report's pages, or install Debia
 
 # a file belongs to one worker, so that what its tests share is made once; in their order, the long ones are not last.
 # Workers share the cores: threads of one that wait for those of another turned a second into half a minute
-tests quick: export OMP_NUM_THREADS ?= 1
-tests quick: export OPENBLAS_NUM_THREADS ?= 1
+PYTEST = $(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+tests quick everything: export OMP_NUM_THREADS ?= 1
+tests quick everything: export OPENBLAS_NUM_THREADS ?= 1
 tests: $(VENV)/.test browser
-	$(BIN)/python -m pytest -q -n $(WORKERS) --dist loadfile --no-loadscope-reorder
+	$(PYTEST)
 
 fuzz: $(VENV)/.test ## hostile calls of the command line and from Python: make fuzz SECONDS=3600 SEED=1
 	PULENS_FUZZ_SECONDS=$(SECONDS) PULENS_FUZZ_SEED=$(SEED) $(BIN)/python -m pytest -q -n 0 -s tests/fuzz

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pulens.calibration import expected_calibration_error
@@ -45,7 +45,6 @@ def pu_rows(draw):
     return np.repeat([1, 0], [len(few), len(many)]), np.array(few + many) / 8
 
 
-@settings(max_examples=60, deadline=None)
 @given(pu_rows(), st.integers(1, 6), st.sampled_from(["mass", "width"]))
 def test_it_is_the_formula_of_the_paper_row_by_row(rows, bins, binning):
     labels, scores = rows
@@ -60,7 +59,6 @@ def test_it_is_the_formula_of_the_paper_row_by_row(rows, bins, binning):
     assert found.corrected <= found.value + 1e-12
 
 
-@settings(max_examples=40, deadline=None)
 @given(pu_rows(), st.randoms(use_true_random=False))
 def test_the_order_of_rows_does_not_matter(rows, random):
     labels, scores = rows
@@ -70,7 +68,6 @@ def test_the_order_of_rows_does_not_matter(rows, random):
     assert expected_calibration_error(labels[order], scores[order], **options, scenario="case-control") == before
 
 
-@settings(max_examples=40, deadline=None)
 @given(pu_rows(), st.sampled_from(["case-control", "single-set"]))
 def test_a_weight_of_two_is_a_row_twice(rows, scenario):
     labels, scores = rows
@@ -81,7 +78,6 @@ def test_a_weight_of_two_is_a_row_twice(rows, scenario):
     assert weighted.interval.high == pytest.approx(twice.interval.high, abs=1e-9)
 
 
-@settings(max_examples=40, deadline=None)
 @given(pu_rows(), st.floats(0.01, 0.9), st.floats(0.01, 0.9))
 def test_a_wrong_prior_moves_it_by_no_more_than_its_own_error(rows, prior, wrong):
     labels, scores = rows

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pulens.calibration import CalibrationMap, recalibrate
@@ -128,7 +128,6 @@ def test_with_every_label_known_isotonic_is_scikit_learns():
     np.testing.assert_allclose(fitted(scores), peer.predict(scores), atol=1e-12)
 
 
-@settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.integers(0, 9), min_size=1, max_size=15),
     st.lists(st.integers(0, 9), min_size=2, max_size=30),
@@ -212,7 +211,6 @@ def test_recalibrating_a_calibrated_model_says_there_was_no_gain():
     assert "no-gain" in codes
 
 
-@settings(max_examples=30, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 5), st.sampled_from([1, 0, -1])), min_size=4, max_size=40), st.integers(2, 4))
 def test_folds_add_up_to_the_whole_and_share_each_kind_evenly(rows, folds):
     scores, labels = (np.array(column) for column in zip(*rows, strict=True))

@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pulens
@@ -36,7 +36,6 @@ def study(value: float, low: float, high: float) -> ClassPrior:
 PRIORS = st.sampled_from([0.2, (0.1, 0.3), study(0.2, 0.1, 0.35)])
 
 
-@settings(max_examples=40)
 @given(pu_rows(negatives=True), PRIORS, noises, scenarios, st.sampled_from([None, 0.0]))
 def test_every_interval_holds_its_value_and_the_class_priors_part(rows, prior, noise, scenario, threshold) -> None:
     try:

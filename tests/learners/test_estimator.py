@@ -35,6 +35,7 @@ def rows(n=200, seed=0):
     return X, (positive & (rng.random(n) < 0.5)).astype(int), positive
 
 
+@pytest.mark.per_learner
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("learner", ALL, ids=lambda learner: type(learner).__name__)
 def test_scikit_learn_checks(learner):
@@ -160,6 +161,7 @@ def test_an_unknown_class_prior_is_estimated_from_out_of_fold_scores():
         NNPU(epochs=1, **QUICK, scenario="case-control").fit(X[:30], labels[:30])
 
 
+@pytest.mark.per_learner
 @pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")  # a step or two leave no side
 @pytest.mark.parametrize("learner", ALL, ids=lambda learner: type(learner).__name__)
 def test_saving_keeps_every_score_and_pickles_nothing(learner, tmp_path):

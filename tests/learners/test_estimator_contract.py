@@ -43,6 +43,7 @@ LEARNERS = [
 ]
 
 
+@pytest.mark.per_learner
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
 def test_scikit_learn_accepts_the_estimator(learner):

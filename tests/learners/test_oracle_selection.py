@@ -22,6 +22,7 @@ WATCHING = {
 }
 
 
+@pytest.mark.per_learner
 @pytest.mark.parametrize("learner", WATCHING, ids=lambda learner: learner.__name__)
 def test_turning_the_truth_round_changes_no_training(learner):
     rng = np.random.default_rng(0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pulens
@@ -38,7 +38,6 @@ def holds(found: Estimate) -> None:
         assert source.low <= found.value <= source.high, found
 
 
-@settings(max_examples=60)
 @given(pu_rows(negatives=True), class_priors(), noises, scenarios, st.sampled_from([None, 0.0]))
 def test_in_evaluate_and_its_segments(rows, prior, noise, scenario, threshold) -> None:
     options = {"class_prior": prior, "label_noise": noise, "scenario": scenario, "redraws": 100}
@@ -55,7 +54,6 @@ def test_in_evaluate_and_its_segments(rows, prior, noise, scenario, threshold) -
         holds(found)
 
 
-@settings(max_examples=40)
 @given(pu_rows(negatives=True), class_priors(), noises, scenarios)
 def test_in_metric_functions(rows, prior, noise, scenario) -> None:
     options = {"class_prior": prior, "label_noise": noise, "scenario": scenario, "confidence": 0.95, "redraws": 100}
@@ -68,7 +66,6 @@ def test_in_metric_functions(rows, prior, noise, scenario) -> None:
         return
 
 
-@settings(max_examples=30)
 @given(pu_rows(negatives=True, most=25), class_priors(), noises, scenarios, st.integers(0, 2**32 - 1))
 def test_in_compare(rows, prior, noise, scenario, seed) -> None:
     labels, scores = rows
@@ -88,7 +85,6 @@ def test_in_compare(rows, prior, noise, scenario, seed) -> None:
                 assert pair.p_value > 0.04 or not pair.interval.low < 0 < pair.interval.high
 
 
-@settings(max_examples=60)
 @given(pu_rows(negatives=True), class_priors(estimated=False), noises, scenarios, st.sampled_from([1, 2, "max"]))
 def test_in_calibration(rows, prior, noise, scenario, norm) -> None:
     labels, scores = rows

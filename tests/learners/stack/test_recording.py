@@ -109,6 +109,7 @@ def trained(learner, shape, backbone, uneven, **more):
     return np.stack([one.decision_function(X) for one in found])
 
 
+@pytest.mark.per_learner
 @pytest.mark.parametrize("uneven", [False, True], ids=["even", "uneven"])
 @pytest.mark.parametrize("learner", SHORT, ids=lambda one: one.__name__)
 def test_recorded_steps_train_the_same_networks(learner, uneven, recorded):
@@ -121,6 +122,7 @@ def test_recorded_steps_train_the_same_networks(learner, uneven, recorded):
     np.testing.assert_allclose(replayed, plain, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.per_learner
 @pytest.mark.parametrize("learner", SHORT, ids=lambda one: one.__name__)
 def test_recorded_steps_on_pictures(learner, recorded):
     recorded(False)

@@ -64,6 +64,7 @@ def assert_same_runs(make, X, labels, chosen, **options):
         np.testing.assert_allclose(stacked.decision_function(X), alone.decision_function(X), rtol=2e-3, atol=2e-5)
 
 
+@pytest.mark.per_learner
 @pytest.mark.parametrize("learner", SHORT, ids=lambda learner: learner.__name__)
 def test_a_run_of_a_stack_equals_the_run_alone(learner):
     X, labels = rows()
@@ -130,6 +131,7 @@ LONGER = {  # enough epochs that may be kept for one run to lose its patience wh
 }
 
 
+@pytest.mark.per_learner
 @pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")
 @pytest.mark.parametrize("name", NETWORKS)
 def test_a_run_that_loses_its_patience_stops_as_it_does_alone(name):
@@ -194,6 +196,7 @@ def test_no_learner_is_forgotten():
     assert {*SHORT, *needy} == {*SHORTEST, *needy} == {learners.find(name) for name in NETWORKS}
 
 
+@pytest.mark.per_learner
 @pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")  # a step or two leave no side
 @pytest.mark.parametrize("learner", SHORT, ids=lambda learner: learner.__name__)
 def test_the_same_seed_twice_gives_identical_bits(learner):
