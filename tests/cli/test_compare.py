@@ -31,8 +31,34 @@ MODELS = ["--score", "a", "--score", "b"]
 def test_the_terminal_shows_differences_and_a_verdict(file, capsys):
     main(["compare", str(file), *MODELS, *FAST])
     shown = capsys.readouterr().out
-    assert "a - b" in shown
-    assert "verdict: a is better than b" in shown
+    assert shown.startswith("a is better than b")
+    assert "difference" in shown
+    main(["compare", str(file), *MODELS, *FAST, "--explain"])
+    assert "a - b" in capsys.readouterr().out
+
+
+def test_the_answer_fits_a_screen_has_one_sign_and_no_tiny_p(file, capsys, monkeypatch):
+    """The better model comes first in the sentence and in the table, whichever was named first."""
+    monkeypatch.chdir(file.parent)
+    main(["compare", "scores.csv", "--score", "b", "--score", "a", *FAST, "--threshold", "1.0"])
+    shown = capsys.readouterr().out
+    assert shown.startswith("a is better than b")
+    assert len(shown.splitlines()) <= 24
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    assert "p < 0.001" in shown
+    assert "P(better)" not in shown
+    area = next(line for line in shown.splitlines() if line.startswith("ROC AUC"))
+    assert "+" in area
+    assert "-0." not in area
+
+
+def test_the_next_step_can_be_pasted_as_it_is(file, capsys, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    main(["compare", "scores.csv", *MODELS, *FAST, "--threshold", "1.0"])
+    said = capsys.readouterr().out.partition("next: ")[2].replace("\\\n", " ")
+    command = next(line for line in said.splitlines() if line.strip().startswith("pulens audit plan"))
+    main(command.split()[1:])
+    assert (file.parent / "queue.csv").exists()
 
 
 def test_json_goes_to_standard_output_alone(file, capsys):

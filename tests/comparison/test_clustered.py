@@ -8,6 +8,7 @@ import pytest
 import pulens
 from pulens.errors import PulensError
 from pulens.intervals.kernels.jackknife import student_quantile
+from pulens.report.comparison import comparison_text
 
 
 def two_models(clusters: int = 90, seed: int = 0) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
@@ -31,7 +32,7 @@ def test_differences_are_found_without_each_bucket():
         assert (mine.p_value < 0.05) == (not mine.interval.low <= 0 <= mine.interval.high)
         assert "jackknife" in mine.interval.method
     assert found.clusters.clusters == (90, 90)
-    assert "each of 90 buckets of clusters left out in turn" in str(found)
+    assert "each of 90 buckets of clusters left out in turn" in comparison_text(found, explain=True)
     assert found.to_dict()["clusters"]["buckets"] == 90
     assert "90 clusters" in found.to_html()
 

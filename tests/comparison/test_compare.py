@@ -17,6 +17,7 @@ from pulens.intervals.kernels.holm import holm
 from pulens.priors import ClassPrior
 from pulens.recovery import direct_roc_auc
 from pulens.recovery.assumptions import Assumptions
+from pulens.report.comparison import comparison_text
 from pulens.scenario import Scenario
 
 
@@ -38,7 +39,7 @@ def rows(n_labelled=150, n_unlabelled=1200, prior=0.3, shifts=(2.0, 1.0), seed=0
 def test_a_better_model_is_found_and_the_sentence_says_so():
     comparison = pulens.compare(*rows(), class_prior=0.3, redraws=300, scenario="case-control")
     assert comparison.winner == "model 0"
-    assert comparison.verdict.startswith("model 0 is better than model 1: roc_auc differs by +0.")
+    assert comparison.verdict.startswith("model 0 is better than model 1: ROC AUC differs by +0.")
     pair = comparison.difference("model 0", "model 1")
     assert pair.interval.low > 0
     assert pair.probability > 0.99
@@ -48,7 +49,7 @@ def test_a_better_model_is_found_and_the_sentence_says_so():
 def test_models_of_equal_worth_cannot_be_told_apart_and_the_sentence_says_so():
     comparison = pulens.compare(*rows(shifts=(1.5, 1.5)), class_prior=0.3, redraws=300, scenario="case-control")
     assert comparison.winner is None
-    assert comparison.verdict.startswith("The data cannot tell ")
+    assert comparison.verdict.startswith("No clear difference between ")
 
 
 def test_a_model_compared_with_itself_differs_by_nothing():
@@ -249,7 +250,7 @@ def test_measures_without_a_class_prior_can_be_compared():
     comparison = pulens.compare(labels, models, metrics=["pulp", "proxy_roc_auc"], redraws=100, scenario="case-control")
     assert comparison.leader("proxy_roc_auc") == "model 0"
     assert comparison.order["pulp"].crossings == ()
-    assert "pulp: does not depend on the class prior" in str(comparison)
+    assert "PULP: does not depend on the class prior" in comparison_text(comparison, explain=True)
 
 
 def test_without_a_class_prior_one_estimate_serves_all_models():
@@ -307,7 +308,10 @@ def test_tallies_of_the_rows_as_they_are_equal_those_of_each_model():
 def test_answers_show_themselves():
     comparison = pulens.compare(*rows(), class_prior=(0.2, 0.4), threshold=0.5, redraws=100, scenario="case-control")
     text = str(comparison)
-    for part in ("model 0 - model 1", "verdict: ", "order over the class prior", "95% interval", "joint redraws"):
+    assert text.startswith(comparison.verdict[:40])
+    assert "95% interval" in text
+    text = comparison_text(comparison, explain=True)
+    for part in ("model 0 - model 1", "order over the class prior", "95% interval", "joint resamples"):
         assert part in text
     assert (
         "<script"
@@ -381,14 +385,16 @@ def test_tables_name_their_columns_of_scores():
 
 @pytest.mark.parametrize("models", [2, 3])
 @pytest.mark.parametrize("prior", [0.2, (0.1, 0.3)])
-def test_text_begins_with_the_verdict_and_says_why_p_is_not_one_minus_p_better(models, prior):
+def test_text_begins_with_the_verdict_and_says_what_p_allows_for(models, prior):
     rng = np.random.default_rng(4)
     labels = np.repeat([1, 0], [60, 400])
     scores = {f"model {k}": rng.normal((1 + 0.2 * k) * labels) for k in range(models)}
     comparison = pulens.compare(labels, scores, class_prior=prior, scenario="case-control", redraws=100)
-    text = " ".join(str(comparison).split())
-    assert text.startswith(f"verdict: {comparison.verdict}")
-    assert "p is not one minus that: it counts both sides" in text
+    assert " ".join(str(comparison).split()).startswith(comparison.verdict)
+    text = " ".join(comparison_text(comparison, explain=True).split())
+    assert text.startswith(comparison.verdict)
+    assert "p is two-sided" in text
+    assert "P(better)" not in text
     assert ("largest over the class priors in the range" in text) == (prior != 0.2)
     assert ("number of pairs (Holm)" in text) == (models == 3)
 
@@ -469,7 +475,7 @@ def test_a_winner_found_with_a_drawn_prior_is_named_although_the_ends_of_its_int
     sure = pulens.compare(labels, models, class_prior=study(0.1, 0.05, 0.29, confidence=0.99), **options)
     assert sure.winner == "careful"
     assert sure.verdict.startswith("careful is better than bold")
-    assert "by another class prior it could be otherwise" in sure.verdict
+    assert "at another class prior the order could change" in sure.verdict
     unsure = pulens.compare(labels, models, class_prior=study(0.25, 0.1, 0.4), **options)
     assert unsure.winner is None
     assert unsure.verdict.startswith("Which model is better by accuracy depends on the class prior")
@@ -519,20 +525,21 @@ def test_an_estimated_class_prior_says_by_whose_scores():
     found = pulens.compare(labels, models, redraws=100)
     own = min(found.prior_by, key=found.prior_by.get)
     assert found.prior_by[own] == found.class_prior.value
-    assert f"by the scores of {own}, the lowest of the models' own" in " ".join(str(found).split())
+    explained = " ".join(comparison_text(found, explain=True).split())
+    assert f"from the scores of {own}, the lowest of the models' estimates" in explained
     assert found.to_dict()["class_prior_by"] == dict(found.prior_by)
-    assert f"by the scores of {own}" in found.to_html()
+    assert f"from the scores of {own}" in found.to_html()
     given = pulens.compare(labels, models, class_prior=0.3, redraws=100)
     assert not given.prior_by
-    assert "by the scores of" not in str(given)
+    assert "from the scores of" not in comparison_text(given, explain=True)
 
 
 @pytest.mark.parametrize(
     ("probability", "p_value", "adjusted", "low", "said"),
     [
         (0.99, 0.03, 0.09, 0.001, "p allows for all 3 pairs"),
-        (0.985, 0.08, 0.08, -0.001, "allow for few labelled rows"),
-        (0.99, 0.06, 0.06, 0.001, "at the edge of what can be told"),
+        (0.985, 0.08, 0.08, -0.001, ""),
+        (0.99, 0.06, 0.06, 0.001, "a borderline case"),
         (0.99, 0.01, 0.01, 0.001, ""),
         (0.6, 0.7, 0.7, -0.01, ""),
     ],

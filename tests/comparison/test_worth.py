@@ -14,6 +14,7 @@ from pulens.comparison.worth import crossovers
 from pulens.counts.joint import JointTally
 from pulens.decisions.crossings import crossing_interval
 from pulens.evidence import gather
+from pulens.report.comparison import comparison_text
 
 #: flagged by neither, by the second alone, by the first alone, by both
 FLAGS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
@@ -119,7 +120,7 @@ def test_net_benefit_and_the_first_rows_are_compared_as_evaluations_have_them():
     assert pair.interval.low < pair.value < pair.interval.high
     assert "worth" in comparison.to_dict()
     assert comparison.to_dict()["k"] == 100
-    assert "the order is the same at every class prior" in str(comparison)
+    assert "the order is the same at every class prior" in comparison_text(comparison, explain=True)
 
 
 def test_without_a_threshold_each_model_stands_where_it_is_worth_most():
@@ -129,7 +130,7 @@ def test_without_a_threshold_each_model_stands_where_it_is_worth_most():
         best = pulens.evaluate(labels, scores[model], class_prior=0.2).best_threshold("net_benefit", cost_ratio=0.1)
         assert comparison.worth.thresholds[model] == best
     assert comparison.worth.is_chosen
-    assert "worth most on these rows" in str(comparison)
+    assert "worth most on these rows" in " ".join(comparison_text(comparison, explain=True).split())
     named = compare(labels, scores, class_prior=0.2, metrics=["roc_auc"], cost_ratio=0.1, redraws=100)
     assert list(named.estimates) == ["roc_auc", "net_benefit"]
     alone = compare(labels, scores, class_prior=0.2, metrics=["net_benefit"], cost_ratio=0.1, redraws=100)

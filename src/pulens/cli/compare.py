@@ -53,7 +53,9 @@ if TYPE_CHECKING:
 )
 @click.option("--top", metavar="ROWS or 1%", help="Rows of the list that are looked at: compares by what they hold.")
 @interval_options
-@offers("html_path", "json_path", "quiet", html_path="Write a self-contained page with the ranking of models.")
+@offers(
+    "explain", "html_path", "json_path", "quiet", html_path="Write a self-contained page with the ranking of models."
+)
 def command(
     file: str,
     score: tuple[str, ...],
@@ -63,6 +65,7 @@ def command(
     top: str | None,
     html_path: str | None,
     json_path: str | None,
+    explain: bool,
     quiet: bool,
     **given: Any,
 ) -> None:
@@ -113,27 +116,35 @@ def command(
         texts[json_path] = to_json(comparison.to_dict())
     write_texts(texts)
     if json_path != "-" and not quiet:
-        click.echo(str(comparison))
-        if comparison.reviewed is None:
-            click.echo(_next(comparison))
+        from pulens.report.comparison import comparison_text
+
+        click.echo(comparison_text(comparison, "command", explain=explain))
+        for line in _next(comparison):
+            click.echo(line)
 
 
-def _next(comparison: Comparison) -> str:
-    """The check that would tell the models apart, whatever decided which positives got a label."""
+def _next(comparison: Comparison) -> list[str]:
+    """The check that would decide between the models, however labels were chosen."""
     from pulens.cli._typed import typed_command
+    from pulens.report.lines import pasteable
     from pulens.report.next_steps import another_command, rows_to_check
 
     rows = rows_to_check(comparison.totals.unlabelled)
+    if not rows or comparison.reviewed is not None:
+        return []
     typed = typed_command(click.get_current_context())
     kept = [words for words in typed if words[0] != "--threshold"]
-    options = ("--threshold", "T", "--budget", str(rows), "--out", "queue.csv")
-    command = another_command(kept, ("audit", "plan"), options, score=comparison.models[0])
-    return (
-        f"\nnext: check {rows} rows and compare the models by the answers, which assumes nothing about labels\n"
-        f"  {command}\n  then the same comparison with --threshold and --reviews queue.csv"
-        if rows
-        else ""
-    )
+    best = comparison.leader()
+    at = next((found.threshold for name in comparison.estimates.values() if (found := name[best]).threshold), None)
+    options = (() if at is None else ("--threshold", f"{at:g}")) + ("--budget", str(rows), "--out", "queue.csv")
+    command = another_command(kept, ("audit", "plan"), options, score=best)
+    after = "--threshold <number> --reviews queue.csv" if at is None else "--reviews queue.csv"
+    return [
+        "",
+        f"next: check {rows} rows, then compare by the answers, however labels were chosen:",
+        *pasteable(command),
+        f"  then this command with {after}",
+    ]
 
 
 def _thresholds(given: tuple[str, ...]) -> Any:

@@ -22,7 +22,7 @@ from pulens.frozen import FrozenMapping
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.keywords import typed
-from pulens.metrics import among
+from pulens.metrics import METRICS, among
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors import ClassPrior
 from pulens.scalars import is_among
@@ -50,7 +50,7 @@ class Comparison:
     reviewed: ReviewedComparison | None = None  # by rows that people checked, nothing assumed about labels
     worth: Worth | None = None  # at a cost ratio: where two models are worth the same
     k: float | None = None  # rows of the list that were looked at
-    #: what each model's scores say of the class prior, where it was estimated; the lowest is taken for all
+    #: the class prior by each model's scores, where it was estimated; the lowest is taken for all
     prior_by: Mapping[str, float] = field(default_factory=FrozenMapping)
     bands: Bands | None = None  # how sure each model's number is along the class prior, where rows are independent
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
@@ -201,7 +201,7 @@ class Comparison:
         """One row per metric and pair of models as a table of Polars, pandas or PyArrow, whichever is there or named.
 
         Differences are ``first`` minus ``second`` with the ends of their interval; ``probability``, ``p_value`` and
-        ``adjusted_p_value`` are those of :class:`Difference`, ``clear`` whether the pair can be told apart.
+        ``adjusted_p_value`` are those of :class:`Difference`, ``clear`` whether the difference is clear.
         """
         from pulens.inputs.frames import frame_of
 
@@ -236,7 +236,7 @@ class Comparison:
 
 
 def estimates_of_prior(models: Sequence[str], settled: Sequence[Evidence | CellEvidence]) -> Mapping[str, float]:
-    """What each model's scores say of the class prior; nothing where somebody else said it."""
+    """The class prior estimated from each model's scores; empty where it was given."""
     priors = [found.class_prior for found in settled]
     if not all(prior.method.startswith("estimated") for prior in priors):
         return FrozenMapping()
@@ -256,29 +256,24 @@ def _turned(pair: Difference) -> Difference:
     )
 
 
-def _how_likely(comparison: Comparison, probability: float) -> str:
-    """Rows that belong together are not redrawn."""
-    return f"in {probability:.0%} of the redraws" if comparison.clusters is None else f"with chance {probability:.0%}"
-
-
 def contradiction(comparison: Comparison) -> str:
-    """What the scores say against the class prior and random labels, and what that means for differences."""
+    """How the scores contradict the class prior with random labels, and what that means for differences."""
     return (
         f"These numbers do not fit together: with {100 * comparison.class_prior.value:.3g}% positives, labels cannot "
-        f"be a random draw (by the scores of {listed(comparison.contradicted)}). Differences suppose that they are, "
+        f"be a random draw (by the scores of {listed(comparison.contradicted)}). The differences assume it, "
         "and favour the model whose scores the labels followed."
     )
 
 
 def verdict(comparison: Comparison, named: str | None = None) -> str:
-    """The sentence; ``named`` is how it calls the metric, by default as in the catalogue."""
+    """The sentence; ``named`` is how it calls the metric, by default by its title."""
     found = _verdict(comparison, named)
-    return f"{contradiction(comparison)} Supposing it: {found}" if comparison.contradicted else found
+    return f"{contradiction(comparison)} If it were: {found}" if comparison.contradicted else found
 
 
 def _verdict(comparison: Comparison, named: str | None) -> str:
     best, rivals = comparison.leader(), comparison.rivals()
-    metric = named or comparison.metric
+    metric = named or _title(comparison.metric)
     order, treatment = comparison.order[comparison.metric], PriorDoubt(comparison.evidence).treatment
     # a prior that is drawn is rarely at the ends of its interval: a winner found all the same is one
     if order.winner_crossings and (treatment == "range" or (treatment == "drawn" and rivals)):
@@ -289,23 +284,30 @@ def _verdict(comparison: Comparison, named: str | None) -> str:
         if pair.undefined_because:
             return f"The models cannot be compared by {metric}: {pair.undefined_because}."
         others = spoken(rivals)
-        example = f" from {rivals[0]}" if len(rivals) > 1 else ""
+        example = f" ({best} - {rivals[0]})" if len(rivals) > 1 else f" ({best} - {others})"
         return (
-            f"The data cannot tell {best} from {others}: {metric} differs{example} by {pair.value:+.4f} "
-            f"({comparison.confidence:.0%} interval {pair.interval.low:+.4f} to {pair.interval.high:+.4f}); "  # type: ignore[union-attr]
-            f"{best} leads {_how_likely(comparison, pair.probability)}."
+            f"No clear difference between {best} and {others}: {metric} differs by {pair.value:+.3f}{example}, "
+            f"{comparison.confidence:.0%} interval {pair.interval.low:+.3f} to {pair.interval.high:+.3f}."  # type: ignore[union-attr]
         )
     runner_up = min(
         (comparison.difference(best, other) for other in comparison.models if other != best),
         key=lambda pair: abs(pair.value),
     )
     over = runner_up.second if len(comparison.models) == 2 else f"every other model, {runner_up.second} the nearest"
+    p_value = runner_up.adjusted_p_value
+    shown_p = "p < 0.001" if p_value < 0.001 else f"p = {p_value:.3f}"
     return (
-        f"{best} is better than {over}: {metric} differs by {runner_up.value:+.4f} "
-        f"({comparison.confidence:.0%} interval {runner_up.interval.low:+.4f} to {runner_up.interval.high:+.4f}, "  # type: ignore[union-attr]
-        f"p {runner_up.adjusted_p_value:.2g}{' after Holm' if len(comparison.models) > 2 else ''})"
+        f"{best} is better than {over}: {metric} differs by {runner_up.value:+.3f} "
+        f"({comparison.confidence:.0%} interval {runner_up.interval.low:+.3f} to {runner_up.interval.high:+.3f}, "  # type: ignore[union-attr]
+        f"{shown_p}{' after Holm' if len(comparison.models) > 2 else ''})"
         f"{_about_the_prior(comparison, best)}."
     )
+
+
+def _title(metric: str) -> str:
+    """A metric within a sentence: ROC AUC, F1, average precision."""
+    own = METRICS[metric].title if metric in METRICS else ""
+    return own or metric.replace("_", " ")
 
 
 def _about_the_prior(comparison: Comparison, best: str) -> str:
@@ -315,5 +317,5 @@ def _about_the_prior(comparison: Comparison, best: str) -> str:
     if not comparison.class_prior.is_exact and not order.winner_crossings:
         return f", at every class prior from {low:.3g} to {high:.3g}"
     if order.winner_crossings:
-        return "; by another class prior it could be otherwise: " + "; ".join(map(str, order.winner_crossings))
-    return ", and leads at every class prior that the data allow" if best in order.winners else ""
+        return "; at another class prior the order could change: " + "; ".join(map(str, order.winner_crossings))
+    return ", at every class prior that the data allow" if best in order.winners else ""

@@ -3,104 +3,119 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pulens.errors import spoken
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.report.lines import ASSUMES, WIDTH, folded, titled, wrapped
 from pulens.report.summary import number
-from pulens.report.text import WIDTH
-from pulens.report.words import scenario_words
+from pulens.report.words import title_of
 
 SHOWN = 4  # models or pairs in a sentence
+MOST_METRICS = 6  # in the short answer
+MOST_COLUMNS = 2  # metrics where each model has a line
+MOST_MODELS = 8
+LEAD = 27  # columns of a difference with its interval
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison, Difference
     from pulens.estimate import Estimate
 
 
-def comparison_head(comparison: Comparison) -> list[tuple[str, str]]:
-    """Rows, prior and redraws, in words."""
+def comparison_head(comparison: Comparison, *, explain: bool = True) -> list[tuple[str, str]]:
+    """Rows, class prior and assumptions, in words; where the intervals come from only if asked."""
     labelled, unlabelled, negative = comparison.totals
     known = f", {negative:,.10g} known negative" if negative else ""
     evidence = comparison.evidence
-    noise = f", label noise {evidence.label_noise:g}" if evidence.label_noise else ""
+    noise = f"; label noise {evidence.label_noise:g}" if evidence.label_noise else ""
+    prior = str(comparison.class_prior).removeprefix("class prior ")
+    whose = whose_prior(comparison) if explain else ""
     return [
-        ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"),
-        ("prior", ", ".join(filter(None, (str(comparison.class_prior), whose_prior(comparison))))),
-        ("labels", scenario_words(evidence.scenario)),
+        ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}"),
+        ("class prior", ", ".join(filter(None, (prior, whose)))),
+        ("assumes", f"{ASSUMES[evidence.scenario]}{noise}"),
         *([("within", f"labels random within {' and '.join(comparison.within)} only")] if comparison.within else []),
         *([] if comparison.clusters is None else [("clusters", str(comparison.clusters))]),
-        ("models", f"{', '.join(comparison.models)}; {found_by(comparison)}"),
+        *([("intervals", found_by(comparison))] if explain else []),
         *([] if comparison.k is None else [("top", f"the first {comparison.k:,.10g} rows of the list")]),
     ]
 
 
 def whose_prior(comparison: Comparison) -> str:
-    """By whose scores the class prior was estimated; empty where somebody said it."""
+    """By whose scores the class prior was estimated; empty where it was given."""
     told = comparison.prior_by
     if not told:
         return ""
     own = min(told, key=lambda model: told[model])
     each = ", ".join(f"{model} {value:.3f}" for model, value in list(told.items())[:SHOWN])
     more = f" and {len(told) - SHOWN} more" if len(told) > SHOWN else ""
-    return f"by the scores of {own}, the lowest of the models' own: {each}{more}"
+    return f"from the scores of {own}, the lowest of the models' estimates: {each}{more}"
 
 
 def found_by(comparison: Comparison) -> str:
     """What the intervals of differences come from.
 
-    Rows that belong together are not redrawn: every bucket of clusters is left out once.
+    Rows of one cluster are not resampled one by one: every bucket of clusters is left out once.
     """
     if comparison.clusters is None:
-        return f"{comparison.redraws:,} joint redraws of the rows"
+        return f"{comparison.redraws:,} joint resamples of the rows"
     return f"each of {comparison.clusters.buckets:,} buckets of clusters left out in turn"
 
 
-def difference_cells(pair: Difference) -> tuple[str, str, str, str, str]:
-    """Pair, difference, interval, probability, p-value."""
+def best_first(comparison: Comparison) -> tuple[str, ...]:
+    """Models by how many others they beat in the metric of the verdict; the same order for every metric."""
+    sign = 1 if comparison.higher_is_better[comparison.metric] else -1
+    wins = dict.fromkeys(comparison.models, 0)
+    for pair in comparison.differences[comparison.metric]:
+        if not pair.undefined_because and pair.value:
+            wins[pair.first if sign * pair.value > 0 else pair.second] += 1
+    return tuple(sorted(comparison.models, key=lambda model: -wins[model]))
+
+
+def ordered_pairs(comparison: Comparison, metric: str) -> list[Difference]:
+    """All pairs, each the better model minus the other by the metric of the verdict: one sign everywhere."""
+    order = best_first(comparison)
+    return [
+        comparison.difference(first, second, metric)
+        for place, first in enumerate(order)
+        for second in order[place + 1 :]
+    ]
+
+
+def difference_cells(pair: Difference) -> tuple[str, str, str, str]:
+    """Pair, difference, interval, p-value."""
     who = f"{pair.first} - {pair.second}"
     if pair.undefined_because or pair.interval is None:
-        return who, "undefined", "", "", ""
-    interval = f"{pair.interval.low:+.4f} to {pair.interval.high:+.4f}"
+        return who, "undefined", "", ""
+    interval = f"{pair.interval.low:+.3f} to {pair.interval.high:+.3f}"
     p_value = f"{pair.adjusted_p_value:.3f}" if pair.adjusted_p_value >= 0.001 else "<0.001"
-    return who, f"{pair.value:+.4f}", interval, f"{pair.probability:.3f}", p_value
+    return who, f"{pair.value:+.3f}", interval, p_value
 
 
 def p_words(comparison: Comparison) -> str:
-    """Why a model may lead in nearly all redraws while p is large, and which pairs look contradictory here."""
+    """What p allows for, and which pairs look contradictory here."""
     treatment, pairs = PriorDoubt(comparison.evidence).treatment, len(comparison.models) > 2
-    ranged = treatment == "range"
     clustered = comparison.clusters is not None
-    parts = ["counts both sides", *([] if clustered else ["allows for few labelled rows"])]
-    parts += ["is the largest over the class priors in the range"] if ranged else []
+    parts = ["is two-sided", *([] if clustered else ["allows for few labelled rows"])]
+    parts += ["is the largest over the class priors in the range"] if treatment == "range" else []
     parts += ["is corrected for the number of pairs (Holm)"] if pairs else []
-    where = ", at the class prior's own value" if ranged else ""
-    if treatment == "drawn" and not clustered:
-        where = ", each with a class prior of its own"
-    leads = "what the clusters leave of doubt that the first model leads"
-    if not clustered:
-        leads = "the share of redraws in which the first model leads"
-    general = f"P(better) is {leads}{where}. p is not one minus that: it {spoken(parts)}."
-    return " ".join([general, *disagreements(comparison)])
+    return " ".join([f"p {spoken(parts)}.", *disagreements(comparison)])
 
 
-def disagreements(comparison: Comparison) -> list[str]:
-    """A sentence for each pair of which P(better), p and the interval seem to say different things."""
-    level = 1 - comparison.confidence
+def disagreements(comparison: Comparison, metric: str | None = None) -> list[str]:
+    """A sentence for each pair of which p and the interval seem to contradict each other."""
     found = []
     for name, pairs in comparison.differences.items():
-        for pair in pairs:
+        for pair in pairs if metric in (None, name) else ():
             if pair.interval is None:
                 continue
             apart, clear = 0.0 not in pair.interval, pair.is_clear(comparison.confidence)
-            leads = max(pair.probability, 1 - pair.probability)
-            if apart == clear and (clear or leads <= 1 - level / 2):
+            if apart == clear:
                 continue
-            ahead = pair.first if pair.probability >= 0.5 else pair.second
-            seen = [f"{ahead} leads with chance {leads:.3f}", f"the interval {'leaves out' if apart else 'holds'} 0"]
-            p_value = f"p is {pair.adjusted_p_value:.2g}"
+            seen = f"the interval {'excludes' if apart else 'includes'} 0 and p is {pair.adjusted_p_value:.2g}"
             why = _why_apart(comparison, pair, apart=apart, clear=clear)
-            found.append(f"{name}, {pair.first} - {pair.second}: {', '.join([*seen, p_value])}: {why}.")
+            found.append(f"{title_of(name)}, {pair.first} - {pair.second}: {seen}: {why}.")
     more = [f"So do {len(found) - SHOWN} more pairs."] if len(found) > SHOWN else []
     return [*found[:SHOWN], *more]
 
@@ -108,14 +123,9 @@ def disagreements(comparison: Comparison) -> list[str]:
 def _why_apart(comparison: Comparison, pair: Difference, *, apart: bool, clear: bool) -> str:
     """What makes the numbers of a pair differ; the verdict goes by p."""
     many = len(comparison.models) * (len(comparison.models) - 1) // 2
-    level = 1 - comparison.confidence
-    if apart and not clear and pair.p_value < level:
-        return f"the interval is of this pair alone (p {pair.p_value:.2g} alone), p allows for all {many} pairs"
-    if apart == clear and PriorDoubt(comparison.evidence).treatment == "range":
-        return "P(better) is at one class prior, the interval and p are at the least favourable one in the range"
-    if apart == clear:
-        return "the interval and p allow for few labelled rows, P(better) counts redraws only"
-    return "the pair lies at the edge of what can be told; the verdict goes by p"
+    if apart and not clear and pair.p_value < 1 - comparison.confidence:
+        return f"the interval is for this pair alone (p {pair.p_value:.2g} alone), p allows for all {many} pairs"
+    return "a borderline case; the verdict goes by p"
 
 
 def order_lines(comparison: Comparison) -> list[str]:
@@ -124,15 +134,16 @@ def order_lines(comparison: Comparison) -> list[str]:
 
     lines = []
     for name, order in comparison.order.items():
+        title = title_of(name)
         reach = f"class priors {order.class_priors[0]:.3f} to {order.class_priors[-1]:.3f}"
         if METRICS[name].order_is_fixed and not comparison.totals.negative:
-            lines.append(f"{name}: the order is the same at every class prior, by its formula")
+            lines.append(f"{title}: the order is the same at every class prior, by its formula")
         elif METRICS[name].ignores_class_prior:
-            lines.append(f"{name}: does not depend on the class prior")
+            lines.append(f"{title}: does not depend on the class prior")
         elif order.crossings:
-            lines.append(f"{name}, {reach}: " + "; ".join(str(crossing) for crossing in order.crossings))
+            lines.append(f"{title}, {reach}: " + "; ".join(str(crossing) for crossing in order.crossings))
         else:
-            lines.append(f"{name}, {reach}: the order never changes")
+            lines.append(f"{title}, {reach}: the order never changes")
     return lines
 
 
@@ -143,56 +154,133 @@ def _told(found: Estimate) -> str:
     return number(found)
 
 
-def reviewed_lines(comparison: Comparison) -> list[str]:
-    """What the checked rows say, before anything that takes labels for random."""
+def _named(model: str, width: int) -> str:
+    """A model's name in a column of some width."""
+    return model if len(model) < width else f"{model[: width - 2]}…"
+
+
+def _two_models(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
+    """Two models: each metric on one line, with the difference and its interval."""
+    best, other = best_first(comparison)
+    name = max(len(title_of(metric)) for metric in comparison.estimates) + 2
+    column = max(min((WIDTH - name - 11 - 19) // 2, max(len(best), len(other)) + 2), 11)
+    level = f"{comparison.confidence:.0%} interval"
+    lines = [
+        f"{'':<{name}}{_named(best, column):>{column}}{_named(other, column):>{column}}{'difference':>12}{level:>19}"
+    ]
+    for metric in metrics:
+        (pair,) = ordered_pairs(comparison, metric)
+        _, value, interval, _ = difference_cells(pair)
+        told = (_told(comparison.estimates[metric][model]) for model in (best, other))
+        lines.append(
+            f"{title_of(metric):<{name}}{''.join(f'{one:>{column}}' for one in told)}{value:>12}{interval:>19}".rstrip()
+        )
+    return lines
+
+
+def _ranked(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
+    """More models: one line for each, best first, with the lead of the best over it by the first metric."""
+    best, *_ = order = best_first(comparison)
+    shown = {metric: max(len(title_of(metric)) + 2, 11) for metric in list(metrics)[:MOST_COLUMNS]}
+    name = max(min(max(map(len, order)) + 1, WIDTH - sum(shown.values()) - LEAD), 8)
+    titles = "".join(f"{title_of(metric):>{width}}" for metric, width in shown.items())
+    lines = [f"{'':<{name}}{titles}{'lead of the best':>{LEAD}}"]
+    for model in order[:MOST_MODELS]:
+        told = "".join(f"{_told(comparison.estimates[metric][model]):>{width}}" for metric, width in shown.items())
+        lead = ""
+        if model != best:
+            _, value, interval, _ = difference_cells(comparison.difference(best, model))
+            lead = f"{value} ({interval})" if interval else value
+        lines.append(f"{_named(model, name + 1):<{name}}{told}{lead:>{LEAD}}".rstrip())
+    left = len(order) - MOST_MODELS
+    return [*lines, *([f"and {left:,} more models"] if left > 0 else [])]
+
+
+def _reviewed(comparison: Comparison) -> list[str]:
+    """What the checked rows show, before anything that assumes random labels."""
     found = comparison.reviewed
     if found is None:
         return []
-    lines = [*textwrap.wrap(f"checked rows: {found.verdict}", WIDTH, subsequent_indent="  "), ""]
-    width = max(24, *(len(name) + 4 for name in comparison.models))
-    lines.append(f"{'assuming nothing':<{width}}" + "".join(f"{name:>12}" for name in found.models))
+    order = best_first(comparison)
+    width = max(len(title_of(name)) for name in found.estimates) + 2
+    lines = ["", f"{'by checked rows':<{max(width, 17)}}" + "".join(f"{_named(name, 12):>12}" for name in order)]
     for name, estimates in found.estimates.items():
-        lines.append(f"  {name:<{width - 2}}" + "".join(f"{number(estimates[m]):>12}" for m in found.models))
-    lines += ["", f"{'difference':<{width}}{'value':>10}{f'{found.confidence:.0%} interval':>22}"]
+        told = "".join(f"{number(estimates[model]):>12}" for model in order)
+        lines.append(f"{title_of(name):<{max(width, 17)}}{told}")
+    return lines
+
+
+def _reviewed_differences(comparison: Comparison) -> list[str]:
+    found = comparison.reviewed
+    if found is None:
+        return []
+    width = max(24, *(len(name) + 4 for name in comparison.models))
+    lines = ["", f"{'by checked rows':<{width}}{'difference':>12}{f'{found.confidence:.0%} interval':>22}"]
     for name, pairs in found.differences.items():
         for pair in pairs:
-            reach = "" if pair.interval is None else f"{pair.interval.low:+.4f} to {pair.interval.high:+.4f}"
-            value = "undefined" if pair.undefined_because else f"{pair.value:+.4f}"
-            lines.append(f"  {f'{name}, {pair.first} - {pair.second}':<{width - 2}}{value:>10}{reach:>22}".rstrip())
-    return [*lines, ""]
+            reach = "" if pair.interval is None else f"{pair.interval.low:+.3f} to {pair.interval.high:+.3f}"
+            value = "undefined" if pair.undefined_because else f"{pair.value:+.3f}"
+            who = f"{title_of(name)}, {pair.first} - {pair.second}"
+            lines.append(f"  {who:<{width - 2}}{value:>12}{reach:>22}".rstrip())
+    return lines
 
 
-def comparison_text(comparison: Comparison) -> str:
-    """Verdict, values, differences, order, warnings."""
-    lines = [*textwrap.wrap(f"verdict: {comparison.verdict}", WIDTH, subsequent_indent="  "), ""]
-    lines += reviewed_lines(comparison)
-    for title, text in comparison_head(comparison):
-        lines += textwrap.wrap(
-            f"{title:<13}{text}", WIDTH, subsequent_indent=" " * 13, break_on_hyphens=False, break_long_words=False
-        )
-    width = max(24, *(len(name) + 4 for name in comparison.models))
-    columns = "".join(f"{name:>12}" for name in comparison.models)
-    lines += ["", f"{'value':<{width}}{columns}"]
-    for name, estimates in comparison.estimates.items():
-        lines.append(f"  {name:<{width - 2}}" + "".join(f"{_told(estimates[m]):>12}" for m in comparison.models))
-    header = (
-        f"{'difference':<{width}}{'value':>10}{f'{comparison.confidence:.0%} interval':>22}{'P(better)':>11}{'p':>8}"
-    )
-    for name, pairs in comparison.differences.items():
-        lines += ["", f"{name}", header]
-        for pair in pairs:
-            who, value, interval, probability, p_value = difference_cells(pair)
-            lines.append(f"  {who:<{width - 2}}{value:>10}{interval:>22}{probability:>11}{p_value:>8}".rstrip())
-    lines += ["", *textwrap.wrap(p_words(comparison), WIDTH)]
-    lines += ["", "order over the class prior", *(f"  {line}" for line in order_lines(comparison))]
+def comparison_text(comparison: Comparison, way: str = "python", *, explain: bool = False) -> str:
+    """Verdict, values and differences, what is assumed, the worst warning; all of it where the reader asked.
+
+    ``way`` is how the reader asked: a ``command`` or ``python``.
+    """
+    found = comparison.reviewed
+    lines = [] if found is None else [*wrapped(found.verdict, 0), *_reviewed(comparison), ""]
+    assumed = comparison.verdict if found is None else f"Assuming random labels: {comparison.verdict}"
+    lines += [*wrapped(assumed, 0), ""]
+    metrics = list(comparison.estimates) if explain else list(comparison.estimates)[:MOST_METRICS]
+    lines += (_two_models if len(comparison.models) == 2 else _ranked)(comparison, metrics)
+    if not explain:
+        lines += [
+            line for words in disagreements(comparison, comparison.metric)[:1] for line in ("", *wrapped(words, 0))
+        ]
+    lines += ["", *_line_of_each(comparison_head(comparison, explain=explain))]
+    lines += _order(comparison, explain=explain)
     if comparison.worth is not None:
         lines += ["", "worth the same"]
         for sentence in comparison.worth.sentences:
-            lines += textwrap.wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ")
-    for notice in comparison.notices:
-        text = f"{notice.severity.name.lower()}: {notice}"
-        lines += ["", *textwrap.wrap(text, WIDTH, subsequent_indent="  ")]
-    return "\n".join(lines)
+            lines += [f"  {line}" for line in wrapped(sentence, 2)]
+    lines += _reviewed_differences(comparison) if explain else []
+    lines += _every_pair(comparison) if explain else []
+    return "\n".join([*lines, *folded(comparison.notices, way, explain=explain)])
+
+
+def _line_of_each(head: list[tuple[str, str]]) -> list[str]:
+    return [line for title, text in head for line in titled(title, text)]
+
+
+def _order(comparison: Comparison, *, explain: bool) -> list[str]:
+    """Where the class prior changes the order of models; that it does not is told on request."""
+    changes = any(order.crossings for order in comparison.order.values())
+    if not explain and not changes:
+        return []
+    lines = [line for line in order_lines(comparison) if explain or "better below" in line]
+    return ["", "order over the class prior", *(part for line in lines for part in _indented(line))]
+
+
+def _indented(words: str) -> list[str]:
+    return [f"  {line}" for line in textwrap.wrap(words, WIDTH - 4, subsequent_indent="  ")]
+
+
+def _every_pair(comparison: Comparison) -> list[str]:
+    """Every metric and pair, with p."""
+    width = max(24, *(len(pair.first) + len(pair.second) + 7 for pair in ordered_pairs(comparison, comparison.metric)))
+    lines = []
+    for name in comparison.differences:
+        lines += [
+            "",
+            f"{title_of(name):<{width}}{'difference':>12}{f'{comparison.confidence:.0%} interval':>20}{'p':>8}",
+        ]
+        for pair in ordered_pairs(comparison, name):
+            who, value, interval, p_value = difference_cells(pair)
+            lines.append(f"  {who:<{width - 2}}{value:>12}{interval:>20}{p_value:>8}".rstrip())
+    return [*lines, "", *wrapped(p_words(comparison), 0)]
 
 
 def comparison_html(comparison: Comparison) -> str:
@@ -204,14 +292,16 @@ def comparison_html(comparison: Comparison) -> str:
         verdict=comparison.verdict,
         p_words=p_words(comparison),
         head=comparison_head(comparison),
-        metrics=[(name, _bars(comparison, pairs)) for name, pairs in comparison.differences.items()],
+        metrics=[
+            (title_of(name), _bars(comparison, ordered_pairs(comparison, name))) for name in comparison.differences
+        ],
         order=order_lines(comparison),
         notices=comparison.notices,
         level=f"{comparison.confidence:.0%}",
     )
 
 
-def _bars(comparison: Comparison, pairs: tuple[Difference, ...]) -> dict[str, Any]:
+def _bars(comparison: Comparison, pairs: Sequence[Difference]) -> dict[str, Any]:
     """Rows of one metric, with their intervals on one scale that has zero on it, in units of 200."""
     reaches = [pair.interval for pair in pairs if pair.interval is not None]
     low = min((0.0, *(reach.low for reach in reaches)))

@@ -10,7 +10,7 @@ from pulens.comparison.answer import verdict
 from pulens.errors import spoken
 from pulens.metrics import METRICS
 from pulens.notice import Severity
-from pulens.report.comparison import found_by, p_words, whose_prior
+from pulens.report.comparison import difference_cells, found_by, ordered_pairs, p_words, whose_prior
 from pulens.report.html import render
 from pulens.report.summary import MARK
 from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
@@ -48,7 +48,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         data,
         title=title or (" against ".join(models) if len(models) == 2 else spoken(models)),
         counts=counts_of(comparison.evidence),
-        verdict=_kept_apart(verdict(comparison, title_of(comparison.metric)), comparison.models),
+        verdict=_kept_apart(verdict(comparison), comparison.models),
         p_words=p_words(comparison),
         prior_sentence=prior_words(comparison.evidence) + (f". Estimated {whose}" if whose else ""),
         confidence=f"{comparison.confidence:.0%}",
@@ -107,14 +107,14 @@ def _reviewed(comparison: Comparison) -> dict[str, Any] | None:
             {
                 "title": title_of(name),
                 "models": [
-                    (model, "undefined" if one.undefined_because else f"{one.value:.4f}", _ends(one.interval))
+                    (model, "undefined" if one.undefined_because else f"{one.value:.3f}", _ends(one.interval))
                     for model, one in found.estimates[name].items()
                 ],
                 "pairs": [
                     (
                         pair.first,
                         pair.second,
-                        "undefined" if pair.undefined_because else f"{pair.value:+.4f}",
+                        "undefined" if pair.undefined_because else f"{pair.value:+.3f}",
                         _ends(pair.interval, sign="+"),
                     )
                     for pair in pairs
@@ -148,10 +148,10 @@ def _metric(comparison: Comparison, name: str) -> dict[str, Any]:
         "sign": 1 if comparison.higher_is_better[name] else -1,
         "priors": order.class_priors.tolist(),
         "values": {model: [_plain(value) for value in values] for model, values in order.values.items()},
-        "pairs": [[pair.first, pair.second] for pair in comparison.differences[name]],
+        "pairs": [[pair.first, pair.second] for pair in ordered_pairs(comparison, name)],
         "intervals": [
             None if pair.interval is None else [pair.interval.low, pair.interval.high]
-            for pair in comparison.differences[name]
+            for pair in ordered_pairs(comparison, name)
         ],
         "crossings": [crossing.to_dict() for crossing in order.crossings],
     }
@@ -184,12 +184,11 @@ def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
             {
                 "first": pair.first,
                 "second": pair.second,
-                "value": "undefined" if pair.undefined_because else f"{pair.value:+.4f}",
+                "value": "undefined" if pair.undefined_because else f"{pair.value:+.3f}",
                 "interval": _ends(pair.interval, sign="+"),
-                "probability": "" if pair.undefined_because else f"{pair.probability:.0%}",
-                "p_value": "" if pair.undefined_because else f"{pair.adjusted_p_value:.2g}",
+                "p_value": difference_cells(pair)[3],
             }
-            for pair in comparison.differences[name]
+            for pair in ordered_pairs(comparison, name)
         ],
         "crossings": [_kept_apart(str(crossing), comparison.models) for crossing in comparison.order[name].crossings],
     }
@@ -198,11 +197,11 @@ def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
 def _value(found: Estimate) -> str:
     if found.undefined_because:
         return "undefined"
-    return MARK if found.withheld_because else f"{found.value:.4f}"
+    return MARK if found.withheld_because else f"{found.value:.3f}"
 
 
 def _ends(interval: Interval | None, sign: str = "") -> str:
-    return "" if interval is None else f"{interval.low:{sign}.4f} to {interval.high:{sign}.4f}"
+    return "" if interval is None else f"{interval.low:{sign}.3f} to {interval.high:{sign}.3f}"
 
 
 def _plain(number: float) -> float | None:

@@ -1,0 +1,97 @@
+"""What every answer in plain text shares: lines of 80 columns, folded notices, commands that can be pasted."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import textwrap
+from collections.abc import Sequence
+
+from pulens.notice import Notice, Severity
+from pulens.scenario import Scenario
+
+WIDTH = 80
+TITLE = 12  # columns of what a line is about: rows, class prior, assumes
+MORE = {"command": "add --explain", "python": "see .notices"}  # where the rest is, by how the reader asked
+#: What each scenario takes for true, on one line.
+ASSUMES = {
+    Scenario.SINGLE_SET: "labelled rows are a random share of the positives in this table (single-set)",
+    Scenario.CASE_CONTROL: "labelled rows are a random sample of positives, collected separately (case-control)",
+}
+
+
+def wrapped(words: str, indent: int = 2) -> list[str]:
+    """A sentence in lines of 80 columns; no break at hyphens, nor within ``p < 0.001``."""
+    glued = re.sub(r"\bp ([<=]) ", "p\u00a0\\1\u00a0", words)
+    found = textwrap.wrap(glued, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)
+    return [line.replace("\u00a0", " ") for line in found]
+
+
+def titled(title: str, words: str) -> list[str]:
+    """A line of the head: what it is about, then the words.
+
+    >>> titled("rows", "786 labelled, 21,605 unlabelled")
+    ['rows        786 labelled, 21,605 unlabelled']
+    """
+    return wrapped(f"{title:<{TITLE}}{words}", TITLE)
+
+
+def p_value(value: float) -> str:
+    """A p-value as people quote it.
+
+    >>> p_value(6.5e-48), p_value(0.0284), p_value(0.4)
+    ('p < 0.001', 'p = 0.028', 'p = 0.400')
+    """
+    return "p < 0.001" if value < 0.001 else f"p = {value:.3f}"
+
+
+def folded(notices: Sequence[Notice], way: str, *, explain: bool) -> list[str]:
+    """The worst warning, and how to see the rest; all of them where the reader asked.
+
+    Notes that only describe how the numbers were made are left to whoever asks.
+    """
+    if explain:
+        return [line for notice in notices for line in ("", *_said(notice))]
+    loud = [notice for notice in notices if notice.severity > Severity.NOTE]
+    if not loud:
+        return []
+    others = len(notices) - 1
+    rest = [] if not others else [f"  ({others} more note{'s' if others > 1 else ''}: {MORE[way]})"]
+    return ["", *_said(loud[0]), *rest]
+
+
+def _said(notice: Notice) -> list[str]:
+    return wrapped(f"{notice.severity.name.lower()}: {notice}")
+
+
+def pasteable(command: str, indent: int = 2) -> list[str]:
+    r"""A command in lines of 80 columns that a shell takes as one; on Windows one line.
+
+    >>> for line in pasteable("pulens audit plan claims.csv --score risk --label outcome --positive 'fraud confirmed'"):
+    ...     print(line)
+      pulens audit plan claims.csv --score risk --label outcome \
+        --positive 'fraud confirmed'
+    """
+    start = " " * indent
+    if len(start + command) <= WIDTH or os.name == "nt":
+        return [start + command]
+    lines = [start]
+    for words in _together(shlex.split(command)):
+        if len(lines[-1]) + 1 + len(words) > WIDTH - 2 and lines[-1].strip():
+            lines[-1] += " \\"
+            lines.append(" " * (indent + 2))
+        lines[-1] += words if not lines[-1].strip() else f" {words}"
+    return lines
+
+
+def _together(words: Sequence[str]) -> list[str]:
+    """An option and its value, which stay on one line."""
+    found: list[str] = []
+    for word in words:
+        is_value = bool(found) and found[-1].startswith("--") and " " not in found[-1] and not word.startswith("--")
+        if is_value:
+            found[-1] += f" {shlex.quote(word)}"
+        else:
+            found.append(shlex.quote(word))
+    return found
