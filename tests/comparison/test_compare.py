@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 import pulens
+from pulens.comparison import redraws
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.paired import DifferenceOfRedraws, two_sided_p
-from pulens.counts.tally import Tally
+from pulens.counts.tally import Tally, Totals
 from pulens.errors import InputError, PulensError
 from pulens.estimate import Interval
 from pulens.intervals.kernels.holm import holm
@@ -136,7 +137,7 @@ def test_pairs_are_corrected_within_each_metric():
 
 
 def ends_of(draws, n_labelled):
-    return DifferenceOfRedraws([0.3], np.zeros(1), [draws], n_labelled).ends(0.3, 0.025)
+    return DifferenceOfRedraws(np.zeros(1), [draws], n_labelled).ends(0, 0.025)
 
 
 def test_the_p_value_and_the_interval_agree_about_zero():
@@ -287,11 +288,30 @@ def test_redraws_keep_the_strata_of_case_control_and_mix_those_of_the_single_set
     labels, models = rows(30, 200)
     joint = read_models(labels, models)
     rng = np.random.default_rng(0)
-    fixed = [tallies[0].totals for tallies in joint.redraws(20, Scenario.CASE_CONTROL, rng)]
-    mixed = [tallies[0].totals for tallies in joint.redraws(20, Scenario.SINGLE_SET, rng)]
+
+    def totals(scenario):
+        paired = joint.paired(scenario)
+        return [Totals(*np.bincount(paired.kinds, drawn, 3)) for drawn in paired.redraws(20, rng)]
+
+    fixed, mixed = totals(Scenario.CASE_CONTROL), totals(Scenario.SINGLE_SET)
     assert {(t.labelled, t.unlabelled) for t in fixed} == {(30, 200)}
     assert len({t.labelled for t in mixed}) > 3
     assert {t.rows for t in mixed} == {230}
+
+
+def test_few_thresholds_of_a_long_ranking_give_the_interval_of_all(monkeypatch):
+    """Rankings without ties are redrawn at some of their thresholds, centred on what all of them show."""
+    labels, models = rows(300, 1500)
+    asked = {"class_prior": 0.3, "redraws": 300, "scenario": "case-control"}
+    few = pulens.compare(labels, models, **asked)
+    monkeypatch.setattr(redraws, "MOST_THRESHOLDS", 10**9)
+    every = pulens.compare(labels, models, **asked)
+    for name in ("roc_auc", "average_precision"):
+        (one,), (all_of_them,) = few.differences[name], every.differences[name]
+        assert one.value == all_of_them.value
+        for end in ("low", "high"):
+            there, here = getattr(all_of_them.interval, end), getattr(one.interval, end)
+            assert here == pytest.approx(there, abs=0.05 * all_of_them.interval.width)
 
 
 def test_tallies_of_the_rows_as_they_are_equal_those_of_each_model():

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import pulens
-from pulens.comparison import joint as counting
+from pulens.comparison import redraws as counting
 from pulens.comparison.joint import JointCounts, read_models
+from pulens.comparison.redraws import View
 from pulens.counts.joint import JointTally
 from pulens.errors import InputError
 from pulens.inputs import read_joint
@@ -68,8 +69,10 @@ def test_redraws_by_cell_spread_as_redraws_by_row(rows, monkeypatch, scenario):
     spread = {}
     for road, limit in (("by cell", 0), ("by row", 10**9)):
         monkeypatch.setattr(counting, "ROWS_PER_CELL", limit)
-        drawn = JointCounts.of(joint).redraws(3000, scenario, np.random.default_rng(0))
-        spread[road] = np.array([[tally.labelled[3], tally.unlabelled[3], tally.negative[3]] for tally, _ in drawn])
+        paired = JointCounts(joint).paired(scenario)
+        view = View.of(paired, "a", joint.tally("a"), np.nan, 10**9)
+        drawn = paired.redraws(3000, np.random.default_rng(0))
+        spread[road] = np.array([view.above(each)[0, 3] for each in drawn])
     first = joint.tally("a").thresholds[3]
     inside = joint.column("a") >= first
     for place, kind in enumerate(kinds):

@@ -8,7 +8,6 @@ import pytest
 
 import pulens
 from pulens.cli import main
-from pulens.errors import PulensError
 
 PRIORS = {"north": 0.1, "south": 0.3}
 
@@ -52,13 +51,11 @@ def test_cells_turn_a_verdict_that_labels_of_one_place_had_made():
     assert within.estimates["recall"]["b"].value == pytest.approx(alone.estimates["recall"].value, abs=1e-12)
 
 
-def test_the_command_compares_within_cells_and_refuses_what_it_cannot(tmp_path, capsys):
+def test_the_command_compares_within_cells(tmp_path, capsys):
     two_models().write_csv(tmp_path / "two.csv")
     asked = ["compare", str(tmp_path / "two.csv"), "--score", "a", "--score", "b", "--within", "site"]
     main([*asked, "--cell-prior", "north=0.1", "--cell-prior", "south=0.3", "--redraws", "100", "--metric", "roc_auc"])
     assert "labels random within site only" in capsys.readouterr().out
-    with pytest.raises(PulensError, match="noisy labels"):
-        pulens.compare(two_models(), score=["a", "b"], labelled_within="site", class_prior=PRIORS, label_noise=0.1)
 
 
 def test_rows_written_five_times_by_cluster_say_as_much_as_rows_written_once():
@@ -97,3 +94,14 @@ def test_too_few_clusters_leave_no_difference_within_cells():
     (difference,) = found.differences["roc_auc"]
     assert difference.interval is None
     assert "fewer than 5 clusters" in difference.undefined_because
+
+
+def test_wrong_labels_within_cells_widen_a_difference_as_they_do_without_cells():
+    asked = {"score": ["a", "b"], "threshold": 1.0, "metrics": ["f1", "average_precision"], "redraws": 300}
+    noisy = {"label_noise": 0.1, "class_prior": 0.2}
+    plain = pulens.compare(two_models(), **asked, **noisy)
+    within = pulens.compare(two_models(), labelled_within="one", **asked, **noisy)
+    for name in asked["metrics"]:
+        (before,), (after,) = plain.differences[name], within.differences[name]
+        assert after.value == pytest.approx(before.value, abs=1e-12)
+        assert after.interval.width == pytest.approx(before.interval.width, rel=0.2)  # 300 redraws of either

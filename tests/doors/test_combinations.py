@@ -67,8 +67,6 @@ def test_each_combination_of_the_table_is_refused_in_its_words(visits, tmp_path,
         within.bounds()
     with refused("cells-segments"):
         pulens.evaluate_by(visits, "site", labelled_within="who")
-    with refused("cells-noise"):
-        pulens.compare(visits, score=["score", "b"], labelled_within="site", class_prior=PRIORS, label_noise=0.1)
     with refused("clusters-bounds"):
         pulens.bounds(visits, class_prior=0.3, cluster="who")
     with refused("clusters-cell-priors"):

@@ -11,8 +11,12 @@ import numpy as np
 import pytest
 
 import pulens
+from pulens.counts.tally import Tally
 from pulens.metrics import METRICS, MetricFunction, in_reading_order, leading
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.many import recover_many
 from pulens.report.words import title_of
+from pulens.scenario import Scenario
 
 SOURCE = Path(pulens.__file__).parent
 #: What may name metrics: the leaderboard's stored columns and the published tables it stands beside, studies of one
@@ -128,3 +132,28 @@ def test_a_function_withholds_what_an_evaluation_withholds_and_a_scorer_has_its_
     assert math.isnan(found.value)
     number = MetricFunction("precision", METRICS["precision"], withholds=False)(labels, scores, threshold=1.0)
     assert 0 <= number.value <= 1
+
+
+@pytest.mark.parametrize("name", [name for name, metric in METRICS.items() if metric.many is not None])
+def test_many_replicates_at_once_are_those_one_by_one(name):
+    """Ties, known negatives, rates beyond what is possible; wrong labels may have no such form."""
+    rng = np.random.default_rng(2)
+    metric, thresholds = METRICS[name], np.arange(30.0)[::-1]
+    for negatives, noise in ((0, 0.0), (3, 0.0), (3, 0.05)):
+        counts = (
+            rng.multinomial(60, np.full(30, 1 / 30), (20, 3)).cumsum(axis=2)
+            * (np.arange(3) < 2 + (negatives > 0))[:, None]
+        )
+        priors = rng.uniform(0.05, 0.6, 20)
+        totals = tuple(counts[:, kind, -1].astype(float) for kind in range(3))
+        rates = [counts[:, kind] / np.maximum(totals[kind], 1)[:, None] for kind in range(3)]
+        recoveries = recover_many(totals, priors, noise, Scenario.SINGLE_SET)
+        found = metric.many(recoveries, *rates)
+        if found is None:
+            assert noise
+            continue
+        each = [
+            metric.compute(Tally(thresholds, *(kind.copy() for kind in one)), Assumptions(prior, noise))
+            for one, prior in zip(counts, priors.tolist(), strict=True)
+        ]
+        np.testing.assert_allclose(found, each, rtol=1e-12, atol=1e-14)

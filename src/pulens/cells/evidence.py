@@ -28,7 +28,6 @@ from pulens.priors import ClassPrior
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
-TRACE = 1e-15
 LEAST_POSITIVES = 1e-12  # of all rows: fewer are none
 
 
@@ -131,8 +130,7 @@ class CellEvidence:
         share = float(self.positives(alpha).sum() / self.list_rows.sum())
         tally = Tally(whole.thresholds, labelled, listed, negative.copy(), binning=whole.binning)
         prior = ClassPrior(share, share, self.priors.method, assumption=self.priors.assumption)
-        # recovered recall may fall along the ranking where labels are noisy; a trace of noise says so to the curves
-        return Evidence(tally, prior, TRACE if self.label_noise else 0.0, Scenario.CASE_CONTROL)
+        return Evidence(tally, prior, 0.0, Scenario.CASE_CONTROL)
 
     @cached_property
     def weighted(self) -> Evidence:

@@ -77,30 +77,33 @@ class DifferenceOfRedraws(Construction):
     (:func:`~pulens.intervals.kernels.quantiles.expanded_tail`). Where the class prior is drawn every redraw has its
     own, and there is one column of them.
 
-    >>> pair = DifferenceOfRedraws([0.3], np.array([0.0]), [np.linspace(-1, 1, 2001)], 10**9)
-    >>> np.round(pair.ends(0.3, 0.025), 3).tolist()
+    >>> pair = DifferenceOfRedraws(np.array([0.0]), [np.linspace(-1, 1, 2001)], 10**9)
+    >>> np.round(pair.ends(0, 0.025), 3).tolist()
     [-0.95, 0.95]
     """
 
-    shares: Sequence[float]
-    seen: Floats  # difference at each share
-    redrawn: Sequence[Floats]  # differences of redraws at each share
+    seen: Floats  # difference at each setting of the class prior
+    redrawn: Sequence[Floats]  # differences of redraws at each
     n_labelled: int
+    place: int = 0  # of the class prior's own value
 
     method = "percentiles of joint redraws"
 
-    def value(self, prior: float) -> float:
-        return float(self.seen[self.shares.index(prior)])
+    def own_setting(self, doubt: PriorDoubt) -> int:
+        return self.place
 
-    def ends(self, prior: float | None, tail: float) -> Ends:
+    def value(self, prior: int) -> float:
+        return float(self.seen[prior])
+
+    def ends(self, prior: int | None, tail: float) -> Ends:
         each = expanded_tail(tail, self.n_labelled, FEWEST_LABELLED)
-        return percentiles(self.redrawn[0 if prior is None else self.shares.index(prior)], each, each)
+        return percentiles(self.redrawn[0 if prior is None else prior], each, each)
 
-    def spread(self, shares: Sequence[float], confidence: float) -> float:
+    def spread(self, shares: Sequence[int], confidence: float) -> float:
         return max(float(column.std()) for column in self.redrawn)
 
-    def over(self, doubt: PriorDoubt) -> Sequence[float]:
-        return self.shares
+    def over(self, doubt: PriorDoubt) -> Sequence[int]:
+        return range(self.seen.size)
 
 
 def two_sided_p(draws: Floats, n_labelled: int, length: float = 0.0) -> float:

@@ -47,7 +47,8 @@ def _bound(metric: Metric, said: Mapping[str, Any]) -> Metric:
     own = {name: value for name, value in said.items() if name in metric.parameters}
     if not own:
         return metric
-    return replace(metric, compute=partial(metric.compute, **own), parameters={**metric.parameters, **own})
+    many = None if metric.many is None else partial(metric.many, **own)
+    return replace(metric, compute=partial(metric.compute, **own), many=many, parameters={**metric.parameters, **own})
 
 
 def given_parameters(name: str, metric: Metric) -> dict[str, Any]:

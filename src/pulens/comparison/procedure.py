@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Any
 
@@ -18,6 +18,7 @@ from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, two_sided_p
 from pulens.comparison.parameters import given_parameters, refuse_parameters_within, with_parameters
+from pulens.comparison.redraws import PairedRedraws, Recovered, View
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
@@ -34,6 +35,7 @@ from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.intervals.measured import depends_on_class_prior
 from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
+from pulens.intervals.prior_draws import PriorDraws
 from pulens.keywords import hands_on, names_of
 from pulens.metrics import find, leading
 from pulens.metrics.net_benefit import check_cost_ratio
@@ -44,16 +46,15 @@ from pulens.metrics.parts.top_of_list import RankedList, rows_of
 from pulens.metrics.parts.withholding import withhold
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
-from pulens.recovery.many import priors_in_redraws
 from pulens.scenario import DEFAULT_SCENARIO
-from pulens.types import Floats
+from pulens.types import Floats, Places
 
 LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
 LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
 PRIORS_TRACED = 65  # when the order is traced
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class _Asked:
     """What is to be compared: metrics by name, a threshold for each model, the assumptions."""
 
@@ -61,20 +62,17 @@ class _Asked:
     metrics: Mapping[str, Metric]
     thresholds: Mapping[str, float]
     evidence: Evidence  # of the first model: counts differ between models, but not the numbers of rows
+    resampling: Resampling
 
     def value(self, metric: Metric, tally: Tally, model: str, unlabelled_prior: float) -> float:
-        evidence = self.evidence
-        (prior,) = priors_in_redraws(
-            unlabelled_prior,
-            tuple(evidence.tally.totals),  # type: ignore[arg-type]
-            tuple(tally.totals),  # type: ignore[arg-type]
-            evidence.label_noise,
-            held=evidence.prior_held,
-            scenario=evidence.recovery_scenario,
-        )
         threshold = self.thresholds[model] if metric.needs_threshold else None
+        (prior,) = self._draws.moved(unlabelled_prior, tuple(tally.totals))
         # not clipped: two models beyond the possible still have an order
-        return raw_value(metric, tally, evidence.assumptions_at(float(prior)), threshold)
+        return raw_value(metric, tally, self.evidence.assumptions_at(float(prior)), threshold)
+
+    @property
+    def _draws(self) -> PriorDraws:
+        return PriorDraws(self.evidence)
 
     def evidences(self, tallies: Sequence[Tally]) -> dict[str, Evidence]:
         """Of each model, with the class prior that all share."""
@@ -99,25 +97,48 @@ class _Asked:
         """How doubt about the class prior enters the metric."""
         return PriorDoubt(self.evidence, depends_on_class_prior(metric, self.evidence.label_noise))
 
-    def priors(self, metric: Metric, drawn: float | None = None) -> list[float]:
-        """The unlabelled priors at which the metric has to be known; ``drawn`` is the prior of a redraw."""
+    def settings(self, metric: Metric) -> list[float | None]:
+        """The unlabelled priors at which the metric has to be known; ``None`` where each redraw has its own."""
         treatment = self.doubt(metric).treatment
         if treatment == "range" and self.reach is not None:
             return sorted({self.middle, *np.linspace(*self.reach, PRIORS_IN_RANGE).tolist()})
-        return [self.middle if treatment == "exact" or drawn is None else drawn]
+        return [None if treatment == "drawn" else self.middle]
 
-    def drawn(self, resampling: Resampling) -> list[float]:
+    def own(self, metric: Metric) -> int:
+        """The place of the class prior's own value among the settings."""
+        found = self.settings(metric)
+        return found.index(self.middle) if len(found) > 1 else 0
+
+    def observed(self, metric: Metric, tallies: Sequence[Tally]) -> Floats:
+        """The metric at its settings (rows) for every model (columns)."""
+        priors = [self.middle if prior is None else prior for prior in self.settings(metric)]
+        pairs = list(zip(self.rows.names, tallies, strict=True))
+        return np.array([[self.value(metric, tally, model, prior) for model, tally in pairs] for prior in priors])
+
+    def recovered(self, view: View, above: Floats, setting: float | None, numbers: Places | None) -> Recovered:
+        counts, totals = above[:, 0], above[:, 0, -2]
+        kinds = totals[:, 0], totals[:, 1], totals[:, 2]
+        share: Any = setting
+        if setting is None:
+            share = self.middle if numbers is None else self.drawn[numbers]
+        priors = np.broadcast_to(self._draws.moved(share, kinds), len(totals))
+        rates = np.moveaxis(counts / np.where(totals > 0, totals, 1.0)[:, None], 2, 0)
+        noise, scenario = self.evidence.label_noise, self.evidence.recovery_scenario
+        return Recovered(view, rates, kinds, self._draws.recoveries(kinds, priors), priors, noise, scenario)
+
+    @cached_property
+    def drawn(self) -> Floats:
         """A prior for each redraw, common to all models: it belongs to the rows, so its error cancels where theirs do.
 
         Spread evenly over its distribution, in random order, so that the draws add no noise of their own.
         """
         from scipy.special import ndtri
 
-        doubt, size = PriorDoubt(self.evidence), resampling.redraws
-        order = np.random.default_rng([resampling.seed, size]).permutation(size)
+        doubt, size = PriorDoubt(self.evidence), self.resampling.redraws
+        order = np.random.default_rng([self.resampling.seed, size]).permutation(size)
         shares = doubt.possible(doubt.drawn(ndtri((order + 0.5) / size)))
         least = 0.0 if self.reach is None else LEAST_SHARE * self.reach[1]
-        return [float(share) for share in np.maximum(np.broadcast_to(shares, (size,)), least)]
+        return np.maximum(np.broadcast_to(shares, (size,)), least)
 
 
 @hands_on(ROWS, ("table", "where", "cluster"))
@@ -226,7 +247,7 @@ def compare(
     question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
     tallies = rows.tallies()
     evidence, prior_by = _evidence(rows, question)
-    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), evidence)
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), evidence, resampling)
     if threshold is None and cost_ratio is not None:
         asked = replace(asked, thresholds=_worth_most(asked, tallies, cost_ratio))
     found = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
@@ -304,17 +325,10 @@ def _worth(
 
 def _by_redraws(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
     """The differences of all pairs from joint redraws of the rows."""
-    rows, chosen = asked.rows, asked.metrics
-    assert isinstance(rows, JointCounts)
-    observed = _measure(asked, tallies)
-    drawn: dict[str, list[Floats]] = {name: [] for name in chosen}
-    generator = np.random.default_rng(resampling.seed)
-    joint = rows.redraws(resampling.redraws, asked.evidence.scenario, generator)
-    for redrawn, prior in zip(joint, asked.drawn(resampling), strict=False):  # a redraw without some kind is left out
-        for name, found in _measure(asked, redrawn, prior).items():
-            drawn[name].append(found)
-    moved = {name: np.array(found) for name, found in drawn.items()}  # redraw, prior, model
-    return {n: differences(asked, n, observed[n], moved[n], resampling.confidence) for n in chosen}
+    assert isinstance(asked.rows, JointCounts)
+    paired, by_name = asked.rows.paired(asked.evidence.scenario), dict(zip(asked.rows.names, tallies, strict=True))
+    observed = {name: asked.observed(metric, tallies) for name, metric in asked.metrics.items()}
+    return differences(asked, observed, PairedRedraws(asked, paired, by_name, resampling).found(observed))
 
 
 def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
@@ -375,22 +389,6 @@ def _thresholds(
     return {name: check_threshold(threshold[name]) for name in names}
 
 
-def _measure(asked: _Asked, tallies: Sequence[Tally], drawn: float | None = None) -> dict[str, Floats]:
-    """Every metric at its priors (rows) for every model (columns); ``drawn`` is the prior of a redraw."""
-    return {
-        name: np.array(
-            [
-                [
-                    asked.value(metric, tally, model, prior)
-                    for model, tally in zip(asked.rows.names, tallies, strict=True)
-                ]
-                for prior in asked.priors(metric, drawn)
-            ]
-        )
-        for name, metric in asked.metrics.items()
-    }
-
-
 def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> Mapping[str, Mapping[str, Estimate]]:
     """Each model's metrics as :func:`pulens.evaluate` gives them, with the class prior that all models share."""
     evidences = asked.evidences(tallies)
@@ -418,11 +416,17 @@ def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) 
     )
 
 
-def differences(asked: Any, name: str, observed: Floats, redraws: Floats, confidence: float) -> tuple[Difference, ...]:
+def differences(
+    asked: Any, observed: Mapping[str, Floats], redraws: Mapping[str, Floats]
+) -> dict[str, tuple[Difference, ...]]:
+    """Of every metric all pairs of models, from numbers of the rows (settings by models) and of redraws of them."""
+    return {name: _differences(asked, name, observed[name], redraws[name]) for name in asked.metrics}
+
+
+def _differences(asked: Any, name: str, observed: Floats, redraws: Floats) -> tuple[Difference, ...]:
     """All pairs of models; over a range a claim must hold at every prior tried, so the worst p-value counts."""
-    metric, n_labelled = asked.metrics[name], asked.rows.n_labelled
-    priors, doubt = asked.priors(metric), asked.doubt(metric)
-    middle = priors.index(asked.middle)
+    metric, n_labelled, confidence = asked.metrics[name], asked.rows.n_labelled, asked.resampling.confidence
+    doubt, middle = asked.doubt(metric), asked.own(metric)
     sign = 1 if metric.higher_is_better else -1
     pairs = list(combinations(range(len(asked.rows.names)), 2))
     parts: list[tuple[float, Interval | None, float, float]] = []
@@ -434,8 +438,8 @@ def differences(asked: Any, name: str, observed: Floats, redraws: Floats, confid
         if math.isnan(value) or any(column.size < LEAST_DEFINED * len(gaps) for column in by_prior):
             parts.append((math.nan, None, math.nan, 1.0))
             continue
-        pair = DifferenceOfRedraws(priors, seen, by_prior, n_labelled)
-        spread = pair.spread(priors, confidence)
+        pair = DifferenceOfRedraws(seen, by_prior, n_labelled, middle)
+        spread = pair.spread(range(seen.size), confidence)
         low, high, method = ends_in_doubt(pair, doubt, confidence)
         low, high = holding(value, low, high)
         # a difference whose sign turns within the range of priors, or from the rows to their redraws, is none

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.cells import CellDoubts, CellEvidence, LabellingCells, check_cells, read_cells, settle_cells, within_cells
+from pulens.cells.clustered import added_up
 from pulens.cells.priors import PriorSetting, shifted
 from pulens.comparison.answer import Comparison, estimates_of_prior
 from pulens.comparison.joint import check_models
 from pulens.comparison.order import Order, order_by_prior
+from pulens.comparison.redraws import PairedRedraws, PairedRows, Recovered, View
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
-from pulens.doors.combinations import refuse_together
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, Question
@@ -38,10 +39,9 @@ from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction
 from pulens.metrics.parts.withholding import withhold
 from pulens.priors import population_prior
-from pulens.recovery.assumptions import Assumptions
 from pulens.scalars import is_missing
 from pulens.scenario import Scenario
-from pulens.types import Floats
+from pulens.types import Floats, Places
 
 PRIORS_TRACED = 33
 
@@ -68,18 +68,15 @@ class CellRows:
             found[cell] = Tally.from_sample(PUSample(self.labels[mine], self.scores[model][mine], None))
         return LabellingCells.of(self.columns, found)
 
-    def redraw(self, rng: np.random.Generator, scenario: Scenario) -> Floats:
-        """How often each row is drawn: labelled rows within their cell and the list by itself, or all rows together."""
-        counts = np.zeros(self.labels.size)
-        if scenario is Scenario.SINGLE_SET:
-            groups = [np.arange(self.labels.size)]
-        else:
-            groups = [np.flatnonzero((self.labels == 1) & (self.codes == code)) for code in range(len(self.cells))]
-            groups += [np.flatnonzero(self.labels == kind) for kind in (0, -1)]
-        for rows in groups:
-            if rows.size:
-                counts[rows] += np.bincount(rng.integers(0, rows.size, rows.size), minlength=rows.size)
-        return counts
+    def paired(self, scenario: Scenario) -> PairedRows:
+        """The rows to redraw: labelled ones within their cell and the list by itself, or all rows together."""
+        apart: list[Any] = [slice(None)]
+        if scenario is not Scenario.SINGLE_SET:
+            apart = [np.flatnonzero((self.labels == 1) & (self.codes == code)) for code in range(len(self.cells))]
+            apart += [np.flatnonzero(self.labels == kind) for kind in (0, -1)]
+            apart = [rows for rows in apart if rows.size]
+        kinds = np.select([self.labels == 1, self.labels == 0], [0, 1], 2).astype(np.int8)
+        return PairedRows(self.names, np.ones(kinds.size, np.int64), kinds, self.codes, self.scores, apart)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,33 +87,19 @@ class NamedModels:
 
 
 @dataclass(frozen=True, eq=False)
-class _Weighted:
-    """A model's weighted tally of redrawn rows: cumulative sums in the order of its scores."""
-
-    order: NDArray[np.intp]
-    ends: NDArray[np.intp]
-    thresholds: NDArray[Any]
-
-    @classmethod
-    def of(cls, scores: NDArray[Any]) -> _Weighted:
-        order = np.argsort(-scores, kind="stable")
-        ordered = scores[order]
-        ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-        return cls(order, ends, ordered[ends])
-
-    def tally(self, labelled: Floats, listed: Floats, negative: Floats) -> Tally:
-        kinds = (np.cumsum(kind[self.order])[self.ends] for kind in (labelled, listed, negative))
-        return Tally(self.thresholds, *kinds)
-
-
-@dataclass(frozen=True, eq=False)
 class AskedWithin:
     """What is compared: what :func:`pulens.comparison.procedure.differences` asks for."""
 
     rows: CellRows | NamedModels
     metrics: Mapping[str, Metric]
     thresholds: Mapping[str, float]
-    within: CellEvidence
+    by_model: Mapping[str, CellEvidence]
+    resampling: Resampling
+
+    @property
+    def within(self) -> CellEvidence:
+        """Of the first model: counts differ between models, but neither the cells nor their class priors."""
+        return next(iter(self.by_model.values()))
 
     @property
     def evidence(self) -> Evidence:
@@ -130,61 +113,38 @@ class AskedWithin:
         return PriorDoubt(self.evidence, not metric.ignores_class_prior)
 
     @cached_property
-    def settings(self) -> list[PriorSetting]:
+    def _all(self) -> list[PriorSetting]:
         """The class priors' own values first, then those of a range."""
         priors = self.within.priors
         order = np.nan_to_num(self.within.recalls(float(np.median(self.within.cells.whole.thresholds))), nan=0.5)
         found = priors.settings(order, self.within.cells.totals[:, 1]) if priors.treatment == "range" else []
         return [PriorSetting(priors.shares, priors.draws), *found]
 
-    def priors(self, metric: Measured) -> list[float]:
-        """A number for each setting; the first is the class prior's own value."""
-        if self.doubt(metric).treatment != "range":
-            return [self.middle]
-        return [self.middle, *(self.middle + (place + 1) * 1e-9 for place in range(len(self.settings) - 1))]
+    def settings(self, metric: Measured) -> list[int]:
+        """Places of the settings; the first is the class prior's own value."""
+        return list(range(len(self._all) if self.doubt(metric).treatment == "range" else 1))
 
-    def value(self, metric: Metric, tally: Tally, model: str, share: float) -> float:
+    def own(self, metric: Measured) -> int:
+        return 0
+
+    def value(self, metric: Metric, evidence: Evidence, model: str) -> float:
         threshold = self.thresholds[model] if metric.needs_threshold else None
-        return raw_value(metric, tally, Assumptions(share, 0.0, Scenario.CASE_CONTROL), threshold)
+        return raw_value(metric, evidence.tally, evidence.assumptions, threshold)
 
-    def weighted(self, counts: Floats, rankings: Sequence[_Weighted], alpha: Floats) -> tuple[list[Tally], float]:
-        """Every model's weighted tally of redrawn rows, and the class prior that goes with it."""
-        assert isinstance(self.rows, CellRows)
-        labels, codes, many = self.rows.labels, self.rows.codes, len(self.rows.cells)
-        totals = np.column_stack(
-            [np.bincount(codes, np.where(labels == kind, counts, 0.0), minlength=many) for kind in (1, 0, -1)]
-        )
-        evidence = self.within
-        held = alpha * totals[:, 1] + (totals[:, 0] if evidence.is_single else 0.0)
-        listed = totals.sum() if evidence.is_single else totals[:, 1].sum()
-        if evidence.is_single and evidence.priors.held == "population":
-            rows = evidence.cells.totals
-            held = evidence.positives(alpha) / np.maximum(rows.sum(axis=1), 1.0) * totals.sum(axis=1)
-        seen = np.where(totals[:, 0] > 0, held, 0.0)
-        each = np.divide(seen, totals[:, 0], out=np.zeros(many), where=totals[:, 0] > 0)
-        if evidence.priors.total_held:
-            share = float(evidence.positives(alpha).sum() / evidence.list_rows.sum())
-        else:
-            share = float(held.sum() / listed)
-        worth = self.rows.n_labelled / max(seen.sum(), 1e-300)
-        own = np.where(labels == 1, counts * each[codes] * worth, 0.0)
-        others = counts if evidence.is_single else np.where(labels == 0, counts, 0.0)
-        known = np.zeros(counts.size) if evidence.is_single else np.where(labels == -1, counts, 0.0)
-        return [ranking.tally(own, others, known) for ranking in rankings], min(max(share, 1e-9), 1 - 1e-9)
+    def observed(self, metric: Metric) -> Floats:
+        """The metric at its settings (rows) for every model (columns)."""
+        shares = [self._all[place].shares for place in self.settings(metric)]
+        models = self.by_model.items()
+        return np.array([[self.value(metric, own.combined(at), model) for model, own in models] for at in shares])
 
-    def measure(self, counts: Floats, rankings: Sequence[_Weighted], drawn: int | None) -> dict[str, Floats]:
-        """Every metric at its settings (rows) for every model (columns); ``drawn`` is the number of the redraw."""
-        found: dict[str, list[list[float]]] = {name: [] for name in self.metrics}
-        for place, setting in enumerate(self.settings):
-            alpha = setting.shares
-            if drawn is not None and setting.draws is not None:
-                alpha = setting.draws[drawn % setting.draws.shape[0]]
-            tallies, share = self.weighted(counts, rankings, alpha)
-            for name, metric in self.metrics.items():
-                if place < len(self.priors(metric)):
-                    pairs = zip(self.rows.names, tallies, strict=True)
-                    found[name].append([self.value(metric, tally, model, share) for model, tally in pairs])
-        return {name: np.array(values) for name, values in found.items()}
+    def recovered(self, view: View, above: Floats, setting: int, numbers: Places | None) -> Recovered:
+        asked = self._all[setting]
+        alpha = asked.shares[None]
+        if numbers is not None and asked.draws is not None:
+            alpha = asked.draws[numbers % asked.draws.shape[0]]
+        redrawn, recoveries = added_up(self.within, above, above[:, :, -2], alpha)
+        shares = recoveries.positive / (recoveries.positive + recoveries.negative)
+        return Recovered(view, redrawn[:3], redrawn.totals, recoveries, shares, 0.0, Scenario.CASE_CONTROL)
 
 
 def compare_within(
@@ -204,30 +164,21 @@ def compare_within(
     assert resampling is not None
     if reading.get("cluster") is not None:
         return _without_each_bucket(labels, scores, within, question, metrics, thresholds, split, reading)
-    if question.label_noise:
-        refuse_together("cells-noise")
     rows = read_cell_rows(labels, scores, within, reading)
     counted = {model: rows.counted(model) for model in rows.names}
     check_cells(counted[rows.names[0]])
     scenario = Scenario(question.scenario)
     by_model, prior_by = _settled(counted, question, split)
-    asked = AskedWithin(rows, metrics, thresholds(rows.names), by_model[rows.names[0]])
-    rankings = [_Weighted.of(rows.scores[model]) for model in rows.names]
-    observed = asked.measure(np.ones(rows.labels.size), rankings, None)
-    drawn: dict[str, list[Floats]] = {name: [] for name in metrics}
-    rng = np.random.default_rng(resampling.seed)
-    for number in range(resampling.redraws):
-        counts = rows.redraw(rng, scenario)
-        for name, found in asked.measure(counts, rankings, number).items():
-            drawn[name].append(found)
-    moved = {name: np.array(found) for name, found in drawn.items()}
-    confidence = resampling.confidence
+    asked = AskedWithin(rows, metrics, thresholds(rows.names), by_model, resampling)
+    observed = {name: asked.observed(metric) for name, metric in metrics.items()}
+    tallies = {model: cells.whole for model, cells in counted.items()}
+    redraws = PairedRedraws(asked, rows.paired(scenario), tallies, resampling)
     return Comparison(
         rows.names,
         asked.evidence,
         resampling,
         _estimates(asked, by_model, resampling),
-        FrozenMapping({name: differences(asked, name, observed[name], moved[name], confidence) for name in metrics}),
+        FrozenMapping(differences(asked, observed, redraws.found(observed))),
         FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
         FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
         prior_by=prior_by,
@@ -278,7 +229,7 @@ def _without_each_bucket(
     counted = {model: read_cells(labels, values, within, said) for model, (values, said) in asked_of.items()}
     by_model, prior_by = _settled(counted, question, split)
     names = tuple(counted)
-    asked = AskedWithin(NamedModels(names), metrics, thresholds(names), by_model[names[0]])
+    asked = AskedWithin(NamedModels(names), metrics, thresholds(names), by_model, resampling)
     found = {
         name: differences_within(name, metric, by_model, asked.thresholds, resampling)
         for name, metric in metrics.items()
@@ -330,8 +281,7 @@ def _order(asked: AskedWithin, name: str, by_model: Mapping[str, CellEvidence]) 
 
     def value(model: str, prior: float) -> float:
         at = shifted(logits, rows, np.ones(shares.size), np.array([prior]))[0]
-        combined = by_model[model].combined(at)
-        return asked.value(metric, combined.tally, model, combined.class_prior.unlabelled)
+        return asked.value(metric, by_model[model].combined(at), model)
 
     return order_by_prior(
         name,

@@ -11,10 +11,12 @@ from pulens.curves._ties import level
 from pulens.curves.roc import roc_curve
 from pulens.errors import PulensError, shown
 from pulens.estimate import Curve
-from pulens.recovery import Recovery, observed_rates, recover
+from pulens.recovery import Recovery, observed_rates, recall_rises, recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING, Contingency
+from pulens.recovery.many import ManyRecoveries
 from pulens.scalars import is_among
+from pulens.types import Floats
 
 Form = Literal["point", "roc"]
 
@@ -87,11 +89,11 @@ def curve_areas(curve: Curve) -> PrecisionRecallAreas:
 def precision_recall_areas(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> PrecisionRecallAreas:
     """Areas under the recovered curve, without building it where the ranking already is its order.
 
-    With clean labels recall is the labelled rate, which never falls along the ranking, so the sum can be walked
-    in blocks; with label noise recovered recall moves both ways and the points must be sorted.
+    Where recall never falls along the ranking the sum can be walked in blocks; where it moves both ways the points must
+    be sorted.
     """
     recovery = Recovery.of(tally.totals, assumptions)
-    if is_among(form, ("point",)) and recovery.true_positive_rate == (1.0, 0.0, 0.0):
+    if is_among(form, ("point",)) and recall_rises(tally, recovery):
         return _walk(tally, recovery)
     return curve_areas(precision_recall_curve(recover(tally, assumptions), form=form))
 
@@ -121,3 +123,34 @@ def _walk(tally: Tally, recovery: Recovery) -> PrecisionRecallAreas:
     if precision_before is None:
         return PrecisionRecallAreas(float("nan"), float("nan"))
     return PrecisionRecallAreas(average_precision, trapezoid)
+
+
+def average_precisions_of_many(recoveries: ManyRecoveries, *rates: Floats) -> Floats | None:
+    """Average precision of many replicates, whose rates have the shape (replicates, thresholds).
+
+    ``None`` where recall moves both ways, as with wrong labels: every curve then has an order of its own.
+
+    >>> from pulens.recovery.many import recover_many
+    >>> from pulens.scenario import Scenario
+    >>> many = recover_many((3.0, 5.0, 0.0), np.array([0.2]), 0.0, Scenario.SINGLE_SET)
+    >>> labelled, unlabelled = np.array([[0.0, 1 / 3, 1 / 3, 1.0]]), np.array([[0.2, 0.2, 0.4, 1.0]])
+    >>> average_precisions_of_many(many, labelled, unlabelled, np.zeros((1, 4))).round(6)
+    array([0.666667])
+    """
+    if (recoveries.true_positive_rate != (1.0, 0.0, 0.0)).any():
+        return None
+    recall, alarms = recoveries.rates(*rates)
+    if (recall[:, 1:] < recall[:, :-1] - ROUNDING).any() or (recall[:, 0] < -ROUNDING).any():
+        return None
+    possible = (alarms >= -ROUNDING) & (alarms <= 1 + ROUNDING)
+    hits = recoveries.positive[:, None] * recall
+    called = recoveries.negative[:, None] * np.clip(alarms, 0.0, 1.0)
+    called += hits
+    possible &= called > 0
+    precision = np.divide(hits, called, out=np.zeros(called.shape), where=possible)
+    # recall never falls, so its largest value so far is that of the last threshold that is possible
+    before = np.maximum.accumulate(np.where(possible, recall, 0.0), axis=1)
+    steps = recall.copy()
+    steps[:, 1:] -= before[:, :-1]
+    precision *= steps
+    return np.where(possible.any(axis=1), precision.sum(axis=1), np.nan)

@@ -41,12 +41,6 @@ COMBINATIONS = {
         "a band on curves takes labelled rows for equally weighted draws, and those of cells have weights",
         "`evaluation.pooled`, which leaves the cells out, or one cell at a time (`--where`)",
     ),
-    "cells-noise": Refused(
-        CELLS,
-        "label noise, in comparisons of independent rows",
-        "no redraw of noisy labels within cells is known to us",
-        "evaluate each model within cells, or name clusters, which are left out and not redrawn",
-    ),
     "cells-queries": Refused(
         CELLS,
         "first rows of each query (`--per`)",

@@ -34,17 +34,21 @@ class Construction(ABC):
     shares_tried: ClassVar[int] = PRIORS_IN_RANGE  # over a range: what is found there is smooth in between
 
     @abstractmethod
-    def value(self, prior: float) -> Any: ...
+    def value(self, prior: Any) -> Any: ...
 
     @abstractmethod
-    def ends(self, prior: float | None, tail: Any) -> Ends: ...
+    def ends(self, prior: Any, tail: Any) -> Ends: ...
 
-    def spread(self, shares: Sequence[float], confidence: float) -> Any:
+    def own_setting(self, doubt: PriorDoubt) -> Any:
+        """The share that was given or estimated."""
+        return doubt.evidence.class_prior.unlabelled
+
+    def spread(self, shares: Sequence[Any], confidence: float) -> Any:
         """The largest standard error at these shares; it says how long a range of shares is in the number's terms."""
         found = np.array([self.ends(share, one_tail(confidence)) for share in shares])
         return (found[:, 1] - found[:, 0]).max(axis=0) / (2 * normal_quantile(confidence))
 
-    def over(self, doubt: PriorDoubt) -> Sequence[float]:
+    def over(self, doubt: PriorDoubt) -> Sequence[Any]:
         """The shares at which the number is looked at where the share is only known to lie in a range."""
         return doubt.over(self.shares_tried)
 

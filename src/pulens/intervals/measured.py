@@ -24,6 +24,8 @@ class Measured(Protocol):
     @property
     def ignores_class_prior(self) -> bool: ...
     @property
+    def many(self) -> Callable[..., Any] | None: ...  # of a ranking, many replicates at once, where it has such a form
+    @property
     def construction(self) -> Callable[..., Any] | None: ...  # from its parameters: a construction of its own, or None
 
 

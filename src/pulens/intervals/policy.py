@@ -31,7 +31,7 @@ def ends_in_doubt(
     """
     each = one_tail(confidence) if tail is None else tail
     if doubt.treatment == "exact":
-        return InDoubt(*construction.ends(doubt.evidence.class_prior.unlabelled, each), construction.method)
+        return InDoubt(*construction.ends(construction.own_setting(doubt), each), construction.method)
     method = f"{construction.method}{PRIOR_IN_METHOD[doubt.treatment]}"
     if doubt.treatment == "drawn":
         if construction.is_smooth:

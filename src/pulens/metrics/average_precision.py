@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pulens.counts.tally import Tally
-from pulens.curves.precision_recall import Form, precision_recall_areas
+from pulens.curves.precision_recall import Form, average_precisions_of_many, precision_recall_areas
 from pulens.intervals.redraw import AveragePrecisionReadTwice
 from pulens.metrics.parts.labelling_range import range_of_average_precision
 from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
 from pulens.metrics.parts.possible_worlds import WorldsAt
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import precision_recall_errors
+from pulens.recovery.many import ManyRecoveries
+from pulens.types import Floats
 
 
 def average_precision(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> float:
@@ -21,6 +23,10 @@ def average_precision(tally: Tally, assumptions: Assumptions, *, form: Form = "p
     0.666667
     """
     return precision_recall_areas(tally, assumptions, form=form).average_precision
+
+
+def _many(recoveries: ManyRecoveries, *rates: Floats, form: Form = "point") -> Floats | None:
+    return average_precisions_of_many(recoveries, *rates) if form == "point" else None
 
 
 def _binning_error(tally: Tally, assumptions: Assumptions, *, form: Form = "point") -> float:
@@ -39,6 +45,7 @@ METRIC = Metric(
     undefined_because="no threshold has recovered rates within [0, 1]",
     parameters={"form": "point"},
     binning_error=_binning_error,
+    many=_many,
     construction=_construction,
     other_labelling=OtherLabelling(range_of_average_precision, WorldsAt.average_precision),
     derivation="Σ (Rⱼ − Rⱼ₋₁) Pⱼ over the recovered precision-recall curve, no interpolation.",

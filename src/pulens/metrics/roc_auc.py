@@ -14,6 +14,8 @@ from pulens.metrics.parts.possible_worlds import WorldsAt
 from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.binning_error import roc_auc_errors, roc_curve_error
+from pulens.recovery.many import ManyRecoveries
+from pulens.types import Floats
 
 
 def roc_auc(tally: Tally, assumptions: Assumptions, *, method: Literal["direct", "indirect"] = "direct") -> float:
@@ -29,6 +31,10 @@ def roc_auc(tally: Tally, assumptions: Assumptions, *, method: Literal["direct",
     if method == "indirect":
         return roc_area(roc_curve(recover(tally, assumptions)))
     raise PulensError(f"method of roc_auc must be 'direct' or 'indirect', got {method!r}.")
+
+
+def _many(recoveries: ManyRecoveries, *rates: Floats, method: str = "direct") -> Floats | None:
+    return recoveries.roc_areas(*rates) if method == "direct" else None
 
 
 def _binning_error(tally: Tally, assumptions: Assumptions, *, method: str = "direct") -> float:
@@ -47,6 +53,7 @@ METRIC = Metric(
     reads="ranking",
     parameters={"method": "direct"},
     binning_error=_binning_error,
+    many=_many,
     construction=_construction,
     other_labelling=OtherLabelling(range_of_area, WorldsAt.roc_auc),
     order_is_fixed=True,  # the area is an increasing straight line of that against unlabelled rows

@@ -16,7 +16,7 @@ from pulens.counts.exactness import in_precision
 from pulens.counts.tally import Tally
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING
-from pulens.recovery.point import Recovery
+from pulens.recovery.point import Recovery, recall_rises
 from pulens.types import Floats
 
 
@@ -59,7 +59,7 @@ def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid
     [0.25, 0.0833]
     """
     recovery = Recovery.of(tally.totals, assumptions)
-    if recovery.true_positive_rate != (1.0, 0.0, 0.0):
+    if not recall_rises(tally, recovery):
         return np.zeros(len(tally)) if tally.binning is None else None
     at_end, in_reach = _possible_bins(tally, recovery)
     place = np.flatnonzero(np.diff(tally.labelled, prepend=tally.labelled.dtype.type(0)))  # where recall moves

@@ -42,6 +42,20 @@ class ManyRecoveries(NamedTuple):
         positive, rest = (v[:, None] if wide else v for v in (self.positive, self.negative))
         return Contingency(np.zeros(np.shape(gamma)), gamma, eta, positive, rest)
 
+    def roc_areas(self, *rates: Any) -> Floats:
+        """:func:`~pulens.recovery.direct_roc_auc` of every redraw, from rates of shape (redraws, thresholds)."""
+        areas = np.full((len(rates[0]), 3, 3), 0.5)
+        for above, below in ((0, 1), (0, 2), (1, 2)):
+            both = (rates[above][:, -1] != 0) & (rates[below][:, -1] != 0)  # else there are no pairs
+            if both.any():
+                steps = rates[below].copy()
+                steps[:, 1:] -= rates[below][:, :-1]
+                heights = rates[above].copy()
+                heights[:, 1:] += rates[above][:, :-1]
+                areas[:, above, below] = np.where(both, np.einsum("nt,nt->n", heights, steps) / 2, 0.5)
+                areas[:, below, above] = 1.0 - areas[:, above, below]
+        return np.asarray(np.einsum("ni,nij,nj->n", self.true_positive_rate, areas, self.false_positive_rate))
+
 
 def recover_many(totals: Triple, unlabelled_prior: Any, label_noise: float, scenario: Scenario) -> ManyRecoveries:
     """What :meth:`Recovery.of` gives, for arrays of totals and class priors.

@@ -180,6 +180,15 @@ def observed_rates(tally: Tally, which: slice = slice(None)) -> tuple[Floats, Fl
     )
 
 
+def recall_rises(tally: Tally, recovery: Recovery) -> bool:
+    """Whether recovered recall never falls along the ranking: with clean labels it is the rate of the labelled rows.
+
+    Labelled rows of strata with wrong labels among them are weighted, some below zero, and may fall.
+    """
+    is_clean = recovery.true_positive_rate == (1.0, 0.0, 0.0)
+    return is_clean and not (tally.is_weighted and (np.diff(tally.labelled, prepend=0.0) < 0).any())
+
+
 def recover(tally: Tally, assumptions: Assumptions) -> Contingency:
     """Contingency tables at every distinct score, and at "nothing is predicted positive" before them.
 

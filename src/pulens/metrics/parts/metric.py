@@ -61,6 +61,8 @@ class Metric:
     ``of_labelled``: the share of the labelled rows at or above the threshold, where no label is wrong.
     ``landmarks``: numbers to read the value beside, from ``(tally, value, **parameters)``.
     ``caution``: what to know before using the number, in words, from ``(tally, assumptions, **parameters)``; or empty.
+    ``many``: ``compute`` of a ranking for many replicates at once, from their recoveries and rates of the shape
+    (replicates, thresholds); ``None`` where these parameters have no such form, and replicates are computed one by one.
     ``construction``: from its parameters, how its interval is made (:mod:`pulens.intervals`); without one, or where it
     is ``None``, the construction follows from what the metric reads.
     ``other_labelling``: of a ranking, where labels are not random. ``order_is_fixed``: no class prior changes the order
@@ -89,6 +91,8 @@ class Metric:
     caution: Callable[..., str] | None = None
     # of a ranking: (tally, assumptions, **parameters), nan if unknown
     binning_error: Callable[..., float] | None = None
+    # of a ranking: (recoveries, labelled, unlabelled, negative rates, **parameters), a number for each replicate
+    many: Callable[..., Floats | None] | None = None
     construction: Callable[..., type[MetricConstruction] | None] | None = None
     other_labelling: OtherLabelling | None = None
     order_is_fixed: bool = False
