@@ -1,0 +1,143 @@
+"""Which learners gain where labels are real: species records, diagnoses, reviews, comments, judged by a truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import attrgetter
+from statistics import fmean
+
+from pulens.errors import PulensError
+from pulens.learning.learners import advise
+from pulens.research.studies._stored import store_path
+from pulens.research.studies._study import Claim, Outcome, Study, Verdict, Workbench
+from pulens.research.studies._wild_learners import (
+    METRICS,
+    NAMES,
+    WildRun,
+    by_family,
+    complete,
+    family_of,
+    folder,
+    read_runs,
+    regrets,
+    run_world,
+    worlds,
+)
+
+QUICK = ("logistic regression", "boosting", "PUBagging", "ElkanNoto")
+CALLS = {
+    "boosted_pu": "BoostedPU",
+    "pu_bagging": "PUBagging",
+    "puet": "PUET",
+    "nnpu": "NNPU",
+    "upu": "UPU",
+    "vpu": "VPU",
+}
+CALLS |= {"elkan_noto": "ElkanNoto", "weighted_elkan_noto": "WeightedElkanNoto"}
+
+
+def run(bench: Workbench) -> Outcome:
+    """Trains what ``--out`` does not hold yet; ``--quick`` takes one data set of each family and four learners."""
+    place, store = folder(), store_path(bench, "wild-learners", ".jsonl")
+    runs = read_runs(store)
+    done = {(one.world, one.learner) for one in runs}
+    seen: set[str] = set()
+    for path, world in worlds(place):
+        family = family_of(world)
+        if bench.quick and family in seen:
+            continue
+        seen.add(family)
+        for name in QUICK if bench.quick else NAMES:
+            if (world["world"], name) in done:
+                continue
+            bench.progress(f"{world['world']}: {name}")
+            runs.append(run_world(path, world, name, bench.seed))
+            if store is not None:
+                with store.open("a", encoding="utf-8") as file:
+                    file.write(runs[-1].to_line() + "\n")
+    return outcome_of(runs)
+
+
+def outcome_of(runs: Sequence[WildRun]) -> Outcome:
+    """Tables and claims of runs, on the data sets that all learners among them have."""
+    kept = complete(runs)
+    if not kept:
+        raise PulensError("no data set has runs of every learner: run the study again to go on.")
+    names = [name for name in NAMES if any(run.learner == name for run in kept)]
+    names.sort(key=lambda name: -by_family([run for run in kept if run.learner == name], attrgetter("roc_auc")))
+    sets, families = len({run.world for run in kept}), len({run.family for run in kept})
+    lines = [
+        f"{sets} data sets in {families} families, which count alike. In percent; F1 with as many rows flagged as are "
+        "positive. Loss: mean ROC AUC lost against the best learner of each data set. Seconds: of a data set.",
+        f"{'':<24}{'ROC AUC':>9}{'AP':>7}{'F1':>7}{'loss':>7}{'best on':>9}{'seconds':>9}",
+    ]
+    for name in names:
+        own = [run for run in kept if run.learner == name]
+        shown = [100 * by_family(own, attrgetter(metric)) for metric in METRICS]
+        lost = regrets(kept, "roc_auc", name)
+        first = sum(loss == 0 for _, loss in lost)
+        lines.append(
+            f"{name:<24}{shown[0]:>9.1f}{shown[1]:>7.1f}{shown[2]:>7.1f}{100 * _mean(lost):>7.1f}{first:>9}"
+            f"{fmean(run.seconds for run in own):>9.1f}"
+        )
+    return Outcome(("\n".join(lines), _families(kept, names)), _claims(kept, names))
+
+
+def _mean(lost: Sequence[tuple[str, float]]) -> float:
+    families: dict[str, list[float]] = {}
+    for family, loss in lost:
+        families.setdefault(family, []).append(loss)
+    return fmean(fmean(own) for own in families.values())
+
+
+def _families(runs: Sequence[WildRun], names: Sequence[str]) -> str:
+    """ROC AUC by family, the best learners beside each other."""
+    shown = names[:6]
+    lines = ["ROC AUC by family, in percent", f"{'':<36}" + "".join(f"{name[:19]:>20}" for name in shown)]
+    for family in sorted({run.family for run in runs}):
+        own = {n: [r.roc_auc for r in runs if (r.family, r.learner) == (family, n)] for n in shown}
+        count = len(next(iter(own.values())))
+        lines.append(f"{f'{family} ({count})':<36}" + "".join(f"{100 * fmean(own[name]):>20.1f}" for name in shown))
+    return "\n".join(lines)
+
+
+def _claims(runs: Sequence[WildRun], names: Sequence[str]) -> tuple[Claim, ...]:
+    """Whether a PU learner gains on counting unlabelled rows as negatives, and what the package's advice loses."""
+    found = []
+    means = {name: by_family([r for r in runs if r.learner == name], attrgetter("roc_auc")) for name in names}
+    if {"boosting", "BoostedPU"} <= means.keys():
+        gain = 100 * (means["BoostedPU"] - means["boosting"])
+        found.append(_claim("BoostedPU ranks better than boosting of labelled against unlabelled rows", gain > 0, gain))
+    if {"logistic regression", "NNPU"} <= means.keys():
+        gain = 100 * (means["NNPU"] - means["logistic regression"])
+        found.append(_claim("NNPU ranks better than logistic regression", gain > 0, gain))
+    advised = [run for run in runs if _advised(run, names) is not None]
+    if advised:
+        lost = 100 * _mean(regrets(advised, "roc_auc", lambda run: str(_advised(run, names))))
+        best = min(names, key=lambda name: _mean(regrets(runs, "roc_auc", name)))
+        least = 100 * _mean(regrets(runs, "roc_auc", best))
+        told = f"{lost:.1f} points of ROC AUC; always {best}: {least:.1f}"
+        found.append(
+            Claim("The learner that learners.advise names first loses at most 2 points", _verdict(lost <= 2), told)
+        )
+    return tuple(found)
+
+
+def _advised(run: WildRun, names: Sequence[str]) -> str | None:
+    """The first of the advised learners that has runs here."""
+    told = advise(
+        rows=run.rows, labelled=run.labelled, class_prior=max(run.class_prior, run.labelled / run.rows),
+        scenario=run.scenario, suggestions=99,
+    )  # fmt: skip
+    return next((CALLS[one.learner] for one in told.suggestions if CALLS.get(one.learner) in names), None)
+
+
+def _verdict(holds: bool) -> Verdict:
+    return "reproduced" if holds else "differs"
+
+
+def _claim(statement: str, holds: bool, gain: float) -> Claim:
+    return Claim(statement, _verdict(holds), f"{gain:+.1f} points of ROC AUC, families alike")
+
+
+STUDY = Study("Learners on real labels, judged by a truth", "pulens' own, docs/research/wild.md", run)
