@@ -98,7 +98,7 @@ def test_it_becomes_json_html_and_text(rows):
     written = json.loads(json.dumps(diagram.to_dict(), allow_nan=False))
     assert len(written["bins"]) == 4
     assert written["error"]["noise_floor"] > 0
-    assert "promised" in str(diagram)
+    assert "predicted" in str(diagram)
     page = diagram._repr_html_()
     assert page.count("<circle") == 4
     assert "noise floor" in page

@@ -48,7 +48,7 @@ def test_bins_that_promise_too_much_are_named() -> None:
     found = reviewed_reliability(reviews, promised)
     assert {one.verdict for one in found.bins} == {"", "overconfident"}
     assert 0.03 < found.error < 0.2
-    assert "overconfident" in str(found)
+    assert "too high" in str(found)
     assert found.to_dict()["bins"][0]["basis"] == "design"
 
 

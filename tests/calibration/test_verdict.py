@@ -72,6 +72,8 @@ def test_text_json_and_page_give_one_verdict_where_the_error_alone_shows_nothing
     (tmp_path / "scores.csv").write_text(f"label,score\n{lines}\n")
     given = ["calibrate", "scores.csv", "--class-prior", "0.5", "--scenario", "case-control"]
     main([*given, "--json", "answer.json", "--html", "page.html"])
+    short = " ".join(capsys.readouterr().out.split())
+    main([*given, "--explain"])
     said = " ".join(capsys.readouterr().out.split())
     answer = json.loads((tmp_path / "answer.json").read_text())
     assert answer["verdict"]["status"] in ("inconclusive", "miscalibrated")
@@ -80,7 +82,10 @@ def test_text_json_and_page_give_one_verdict_where_the_error_alone_shows_nothing
     assert "calibration in the large" in words
     page = (tmp_path / "page.html").read_text()
     assert words in said
-    assert words in page
+    first = short.partition(", the class prior")[0]  # one sentence opens the terminal's answer and the page
+    assert "the mean score is" in first
+    assert said.startswith(first)
+    assert first in page
     for text in (said, page, json.dumps(answer)):
         assert "o evidence of miscalibration" not in text
         assert "promises all hold" not in text
@@ -91,12 +96,12 @@ def test_the_words_name_tests_and_correct_for_their_number():
     large = CalibrationTest("calibration_in_the_large", -0.0346, 0.0, 0.016, 0.064)
     slope = CalibrationTest("calibration_slope", 0.98, 1.0, 0.5, 1.0)
     assert str(CalibrationVerdict((large, slope), 0.95)) == (
-        "Inconclusive: taken alone, calibration in the large -0.0346 (p = 0.016) would show miscalibration, but among "
-        "2 tests a calibrated model shows as much with chance up to 6.4%."
+        "Inconclusive: alone, calibration in the large -0.0346 (p = 0.016) would show miscalibration, but over 2 tests "
+        "a calibrated model shows as much up to 6.4% of the time."
     )
     clear = CalibrationTest("bins", 3.0, 0.0, 1e-6, 2e-6)
     assert str(CalibrationVerdict((clear, slope), 0.95)) == (
-        "The probabilities are miscalibrated: 3 bins (p below 0.001); p-values corrected for 2 tests."
+        "The probabilities are miscalibrated: 3 bins (p below 0.001); p corrected for 2 tests."
     )
     assert str(CalibrationVerdict((slope,), 0.95)) == (
         "No evidence of miscalibration in 1 test (smallest p, corrected for the number of tests: 1.000)."

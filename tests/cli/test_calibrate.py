@@ -54,8 +54,13 @@ def test_json_for_programs(capsys, table, rows):
 def test_a_report_for_people(capsys, table):
     code, out, _ = run(capsys, table, "--score", "p", "--class-prior", "0.3", "--fit", "platt", "--bins", "6")
     assert code == 0
-    for words in ("noise floor", "bias-corrected", "6 bins of equal mass", "recalibrated platt", "cross-fitted"):
-        assert words in out
+    for words in ("robabilities are", "Recalibrated (platt)", "5 of 6 bins", "was not fitted to (5 folds)"):
+        assert words in " ".join(out.split())
+    assert len(out.splitlines()) <= 24
+    assert all(len(line) <= 80 for line in out.splitlines() if str(table) not in line)
+    code, out, _ = run(capsys, table, "--score", "p", "--class-prior", "0.3", "--bins", "6", "--explain")
+    for words in ("noise floor", "bias-corrected", "p corrected for"):
+        assert words in " ".join(out.split())
     assert "\x1b[" not in out
 
 
@@ -143,7 +148,7 @@ def test_a_diagram_is_saved(capsys, table, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--out", "mapped.csv"], "say with --fit"),
+        (["--out", "mapped.csv"], "choose how with --fit"),
         (["--fit", "platt", "--out", "mapped.xlsx"], "must be .csv, .tsv or .parquet"),
         (["--fit", "platt", "--out", "nowhere/mapped.csv"], "does not exist"),
         (["--fit", "platt", "--out", "mapped.csv", "--column", "note"], "has a column 'note' already"),

@@ -97,7 +97,7 @@ def test_calibrate_by_checked_rows(folder: Path, capsys, tmp_path: Path) -> None
     words = ("calibrate", str(folder / "scores.csv"), "--score", "a", "--reviews", str(folder / "queue.csv"))
     code, out, _ = run(capsys, *words, "--html", str(page))
     assert code == 0
-    assert out.startswith("by 150 checked rows promises are off by")
+    assert out.startswith("By 150 checked rows, predicted and actual shares differ by")
     assert "By 150 checked rows" in page.read_text()
 
 

@@ -28,7 +28,7 @@ def test_precision_is_undefined_with_its_reason_where_nothing_of_the_population_
 def test_rows_that_chance_explains_do_not_rule_a_class_prior_out(class_prior):
     for asked in ({"precision_at_least": 0.5}, {"recall_at_least": 0.5}):
         found = pulens.decide(LABELS, APART, scenario="case-control", class_prior=class_prior, **asked)
-        assert "Not to be acted on" not in str(found)
+        assert "Do not act on this" not in str(found)
 
 
 @pytest.mark.parametrize("rate", ["precision", "recall"])

@@ -119,12 +119,12 @@ class Reliability:
     def __str__(self) -> str:
         lines = [
             str(self.error),
-            f"speaks of {self.target_population}; mean score {self.mean_score:.4f}, class prior {self.class_prior:.4f}",
-            f"{'bin':<20}{'labelled':>9}{'unlabelled':>11}{'promised':>10}{'found':>8}{'interval':>18}",
+            f"mean score {self.mean_score:.4f}, class prior {self.class_prior:.4f} ({self.target_population})",
+            f"{'bin':<20}{'labelled':>9}{'unlabelled':>11}{'predicted':>10}{'actual':>8}{'interval':>18}",
         ]
         for one, verdict in zip(self.bins, self.verdicts, strict=True):
             name = f"({one.low:.4f}, {one.high:.4f}]"
-            counts = f"{name:<20}{one.labelled:>9.10g}{one.unlabelled:>11.10g}"
+            counts = f"{name:<20}{one.labelled:>9,.10g}{one.unlabelled:>11,.10g}"
             if math.isnan(one.fraction):
                 lines.append(f"{counts}{'no rows':>10}")
                 continue

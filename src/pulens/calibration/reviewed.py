@@ -1,4 +1,4 @@
-r"""Reliability by rows that people checked: promised against counted shares of positives, nothing assumed about labels.
+r"""Reliability by rows that people checked: predicted against actual shares, nothing assumed about labels.
 
 Cells are stratum times bin. With M rows of a cell, n of them checked and a positive, the positives of a bin are
 estimated by :math:`\sum M a / n`, every checked row standing for the rows of its cell, which is what weighting by one
@@ -69,17 +69,19 @@ class ReviewedReliability:
     confidence: float
 
     def __str__(self) -> str:
+        level = f"{self.confidence:.0%} interval"
         lines = [
-            f"by {self.checked:,} checked rows promises are off by {self.error:.3f} on average; nothing is assumed "
+            f"by {self.checked:,} checked rows predictions are off by {self.error:.3f} on average; nothing is assumed "
             "about labels",
-            f"{'bin':<20}{'rows':>9}{'checked':>9}{'promised':>10}{'found':>8}{f'{self.confidence:.0%} interval':>18}",
+            f"{'bin':<18}{'rows':>9}{'checked':>9}{'predicted':>11}{'actual':>8}{level:>17}",
         ]
         for one in self.bins:
             share = "unknown" if math.isnan(one.share) else f"{one.share:.3f}"
             reach = f"{one.interval.low:.3f} to {one.interval.high:.3f}"
             name = f"({one.low:.4f}, {one.high:.4f}]"
-            counts = f"{name:<20}{one.rows:>9,}{one.checked:>9,}"
-            lines.append(f"{counts}{one.promised:>10.3f}{share:>8}{reach:>18} {one.verdict}".rstrip())
+            counts = f"{name:<18}{one.rows:>9,}{one.checked:>9,}"
+            said = {"overconfident": "too high", "underconfident": "too low"}.get(one.verdict, "")
+            lines.append(f"{counts}{one.promised:>11.3f}{share:>8}{reach:>17} {said}".rstrip())
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 r"""One verdict over all tests of calibration.
 
 A calibrated model has a mean score equal to the class prior (calibration in the large 0), a slope of 1, an intercept of
-0, an expected calibration error of 0, and in each bin as many positives as it promises. Each of the five is tested by
+0, an expected calibration error of 0, and in each bin as many positives as it predicts. Each of the five is tested by
 its interval: with ends :math:`l < v < h` at confidence :math:`1-\alpha` and :math:`z` the normal quantile, the distance
 of the value :math:`v` to the calibrated value :math:`v_0` is measured in units of the end on that side,
 
@@ -56,7 +56,7 @@ class CalibrationTest:
 
 @dataclass(frozen=True, slots=True)
 class CalibrationVerdict:
-    """What all tests of calibration say together.
+    """The verdict of all tests of calibration together.
 
     ``status`` is ``"miscalibrated"`` where a corrected p-value is below one minus the confidence, ``"inconclusive"``
     where only an uncorrected one is, ``"no evidence"`` where none is, and ``"untested"`` where nothing has an interval.
@@ -82,13 +82,13 @@ class CalibrationVerdict:
             return "Calibration was not tested: no number about it has an interval."
         if status == "miscalibrated":
             seen = [f"{one} ({_shown(one.corrected)})" for one in self._below("corrected")]
-            return f"The probabilities are miscalibrated: {spoken(seen)}; p-values corrected for {many} tests."
+            return f"The probabilities are miscalibrated: {spoken(seen)}; p corrected for {many} tests."
         if status == "inconclusive":
             seen = [f"{one} ({_shown(one.p_value)})" for one in self._below("p_value")]
             chance = min(one.corrected for one in self._below("p_value"))
             return (
-                f"Inconclusive: taken alone, {spoken(seen)} would show miscalibration, but among {many} tests a "
-                f"calibrated model shows as much with chance up to {chance:.1%}."
+                f"Inconclusive: alone, {spoken(seen)} would show miscalibration, but over {many} tests a calibrated "
+                f"model shows as much up to {chance:.1%} of the time."
             )
         least = min(one.corrected for one in self.tests)
         tests = f"{many} test{'s' if many > 1 else ''}"
@@ -137,7 +137,7 @@ def calibration_verdict(reliability: Reliability, others: Sequence[Estimate] = (
 
 
 def bin_p_values(reliability: Reliability) -> list[float]:
-    """For each bin, the p-value of "as many positives as promised"; nan where a bin has no interval."""
+    """For each bin, the p-value of "as many positives as predicted"; nan where a bin has no interval."""
     return [
         math.nan if one.interval is None else p_of_interval(one.fraction, one.interval, one.confidence)
         for one in reliability.bins

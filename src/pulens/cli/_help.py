@@ -60,7 +60,7 @@ COMMON = {
     "calibrate": (*_ROWS, "scores_are", "reviews", "cluster", "fit", "explain", "out", "html", "json"),
     "decide": (
         *(*_ROWS, "cost_miss", "cost_alarm", "capacity", "volume", "recall_at_least", "precision_at_least"),
-        *("html", "sql"),
+        *("explain", "html", "sql"),
     ),
     "watch": (*("time", "by", "reference_until", *_ROWS, "group_by", "threshold", "state", "html", "json"),),
     "prior": ("score", "label", "positive", "audit", "reviews", "within", "cluster", "method", "all", "json"),

@@ -26,14 +26,10 @@ from pulens.errors import PulensError, shown
 from pulens.inputs.addresses import shown_address
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from pulens.calibration import Recalibration, Reliability
+    from pulens.calibration import Reliability
     from pulens.calibration.reviewed import ReviewedReliability
     from pulens.doors.reviews_asked import ReviewsAsked
-    from pulens.estimate import Estimate
     from pulens.evidence import Evidence
-    from pulens.notice import Notice
 
 METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 
@@ -68,7 +64,7 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @click.option("--column", default="calibrated", show_default=True, help="Name of the column of recalibrated scores.")
 @click.option("--folds", type=int, default=5, show_default=True, help="Folds for the error after recalibration.")
 @click.option("--plot", "plot_path", metavar="PATH", help="Save the reliability diagram: .png, .svg, .pdf.")
-@offers("html_path", "json_path", "quiet", "seed", html_path="Write a self-contained page with the diagram.")
+@offers("explain", "html_path", "json_path", "quiet", "seed", html_path="Write a self-contained page with the diagram.")
 def command(
     file: str,
     scores_are: str,
@@ -82,11 +78,12 @@ def command(
     plot_path: str | None,
     html_path: str | None,
     json_path: str | None,
+    explain: bool,
     quiet: bool,
     seed: int,
     **given: Any,
 ) -> None:
-    """Show whether a model's probabilities are true, from a table of scores and PU labels; repair them if asked.
+    """Are a model's probabilities right? From a table of scores and PU labels; repaired if asked.
 
     FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, a folder or quoted glob of them, a .tally file,
     a database address with --table, or - for standard input.
@@ -108,7 +105,7 @@ def command(
     targets = {"--out": out, "--plot": plot_path, "--html": html_path, "--json": json_path}
     check_targets(targets, *files_read(file, given))
     if scores_are == "rank" and method is None:
-        raise PulensError("scores that only rank have no calibration error: say --fit isotonic to map them first.")
+        raise PulensError("scores that only rank have no calibration error: add --fit isotonic to map them first.")
     from pulens import calibration
     from pulens.cli._output import page_title, working
     from pulens.cli._write import all_or_none, as_files, to_json
@@ -139,19 +136,19 @@ def command(
             read["delimiter"] = written_as(*(given[name] for name in NAMES))
             write_mapped(file, out, found["recalibration"].map, column=column, **read)
     if json_path != "-" and not quiet:
-        from rich.console import Console
+        from pulens.report.calibration import calibration_text
 
-        _show_reviewed(reviewed)
-        _show(evidence, found, Console())
-        _show_next(evidence, reviewed, scores_are)
+        click.echo(calibration_text(evidence, found, reviewed, explain=explain))
+        for line in _next(evidence) if reviewed is None and scores_are != "rank" else ():
+            click.echo(line)
         if out is not None:
-            click.echo(f"wrote {out}")
+            click.echo(f"\nwrote {out}")
 
 
 def _gathered(
     file: str, given: dict[str, Any], scores_are: str, confidence: float
 ) -> tuple[Evidence, ReviewedReliability | None]:
-    """The rows counted and the class prior settled, by checked rows where nothing else was said of it."""
+    """The rows counted and the class prior settled, by checked rows where it was not given."""
     from pulens.cells import gather_within
     from pulens.doors.reviews_asked import ReviewsAsked
     from pulens.evidence import ASSUMED
@@ -165,7 +162,7 @@ def _gathered(
     if asked.is_silent:
         return gather_within(file, **assumed, **reading), None
     if scores_are == "rank":
-        raise PulensError("checked rows judge probabilities; scores that only rank promise nothing.")
+        raise PulensError("checked rows judge probabilities, and scores that only rank are none: leave --reviews out.")
     within, split = assumed.pop("labelled_within", None), assumed.pop("split", None)
     return _reviewed(file, reading, asked, (within, split, bool(cells)), assumed, (scores_are, confidence))
 
@@ -178,7 +175,7 @@ def _reviewed(
     assumed: dict[str, Any],
     judged: tuple[str, float],
 ) -> tuple[Evidence, ReviewedReliability]:
-    """The same with checked rows put back among the unlabelled ones, and what they say of the promises."""
+    """The same with checked rows put back among the unlabelled ones, and what they show of the probabilities."""
     from pulens.calibration.probabilities import probabilities_of
     from pulens.calibration.reviewed import reviewed_reliability
     from pulens.cells import WeightedEvidence
@@ -197,22 +194,28 @@ def _reviewed(
     return grouped.evidence(grouped.question(question)), found
 
 
-def _next(evidence: Any) -> str:
-    """The check that would judge the promises, whatever decided which positives got a label."""
+def _next(evidence: Any) -> list[str]:
+    """The check that would judge the probabilities, however labels were chosen."""
     from pulens.cli._typed import typed_command
+    from pulens.report.lines import pasteable
     from pulens.report.next_steps import another_command, rows_to_check
 
     rows = rows_to_check(_told(evidence).tally.totals.unlabelled)
+    if not rows:
+        return []
     options = ("--budget", str(rows), "--out", "queue.csv")
     command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
-    words = f"\nnext: check {rows} rows and judge the probabilities by the answers, which assumes nothing about labels"
-    return f"{words}\n  {command}\n  then the same with --reviews queue.csv" if rows else ""
+    return [
+        "",
+        f"next: check {rows} rows, then add --reviews queue.csv to this command:",
+        *pasteable(command),
+    ]
 
 
 def _check_out(file: str, out: str, method: str | None, column: str) -> None:
     """Refuse before any work is done what could not be written after it."""
     if method is None:
-        raise PulensError("--out writes mapped scores: say with --fit how to map them, such as --fit isotonic.")
+        raise PulensError("--out writes recalibrated scores: choose how with --fit, such as --fit isotonic.")
     if not column.strip():
         raise PulensError(
             f"--column must name the column of mapped scores, got {column!r}, such as --column calibrated."
@@ -227,7 +230,7 @@ def _check_out(file: str, out: str, method: str | None, column: str) -> None:
             "leave --out and take the map from --json."
         )
     if Path(out).suffix.lower() not in (".csv", ".tsv", ".parquet"):
-        raise PulensError(f"{out}: the ending must be .csv, .tsv or .parquet, to tell the format.")
+        raise PulensError(f"{out}: the ending must be .csv, .tsv or .parquet, which names the format.")
 
 
 def _save_plot(reliability: Reliability | None, path: str) -> None:
@@ -254,16 +257,6 @@ def _judged(evidence: Any, settled: dict[str, Any], judged: dict[str, Any]) -> d
     )
     diagram = calibration.reliability(evidence, **judged)
     return {"reliability": diagram, "others": others, "verdict": calibration.calibration_verdict(diagram, others)}
-
-
-def _show_reviewed(reviewed: ReviewedReliability | None) -> None:
-    if reviewed is not None:
-        click.echo(f"{reviewed}\n")
-
-
-def _show_next(evidence: Any, reviewed: ReviewedReliability | None, scores_are: str) -> None:
-    if reviewed is None and scores_are != "rank":
-        click.echo(_next(evidence))
 
 
 def _told(evidence: Any) -> Any:
@@ -303,84 +296,3 @@ def _answer(weighted: Any, found: dict[str, Any], reviewed: ReviewedReliability 
     if "recalibration" in found:
         answer["recalibration"] = found["recalibration"].to_dict()
     return answer if reviewed is None else {**answer, "reviewed": reviewed.to_dict()}
-
-
-def _show(weighted: Any, found: dict[str, Any], console: Console) -> None:
-    from rich.markup import escape
-
-    from pulens.doors.clustering import Clustering
-    from pulens.report.words import scenario_words
-
-    evidence = _told(weighted)
-    labelled, unlabelled, negative = evidence.tally.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
-    rows = f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario})"
-    for title, text in (
-        ("rows", rows),
-        *([("clusters", str(clustering))] if (clustering := Clustering.of(evidence)) is not None else []),
-        ("prior", str(evidence.class_prior)),
-        *([("within", weighted.cells.cells.words)] if weighted is not evidence else []),
-        ("about", evidence.target_population),
-        ("labels", scenario_words(evidence.scenario, "command")),
-    ):
-        console.print(f"[dim]{title:<6}[/] {escape(text)}", highlight=False)
-    notices: list[Notice] = []
-    if "reliability" in found:
-        reliability: Reliability = found["reliability"]
-        notices += reliability.notices
-        console.print(f"\n[bold]{escape(str(found['verdict']))}[/]", highlight=False)
-        _show_reliability(reliability, found["others"], console)
-    if "recalibration" in found:
-        recalibration: Recalibration = found["recalibration"]
-        notices += recalibration.notices
-        console.print(f"\n[bold]recalibrated[/] {escape(str(recalibration.map))}", highlight=False)
-        for name, error in (("before", recalibration.before), ("after", recalibration.after)):
-            if error is not None:
-                console.print(f"[dim]{name:<6}[/] {escape(str(error))}", highlight=False)
-        console.print(
-            f"[dim]the error after is cross-fitted: {recalibration.folds} folds, each mapped by a map fitted to the "
-            "others and judged by itself[/]",
-            highlight=False,
-        )
-    from pulens.notice import worst_first
-
-    colours = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
-    for notice in worst_first(notices):
-        style = colours[notice.severity.name]
-        console.print(f"\n[{style}]{notice.severity.name.lower()}[/] {escape(str(notice))}", highlight=False)
-
-
-def _show_reliability(reliability: Reliability, others: tuple[Estimate, ...], console: Console) -> None:
-    from rich import box
-    from rich.table import Table
-
-    error = reliability.error
-    summary = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for name in ("", "value", "interval"):
-        summary.add_column(name, justify="left" if not name else "right", no_wrap=True)
-    interval = "" if error.interval is None else f"{error.interval.low:.4f} to {error.interval.high:.4f}"
-    summary.add_row("expected calibration error", f"{error.value:.4f}", "")
-    summary.add_row("  bias-corrected", f"[bold]{error.corrected:.4f}[/]", interval)
-    summary.add_row("  noise floor (a calibrated model)", f"{error.noise_floor:.4f}", "")
-    summary.add_row("  overconfident part", f"{error.overconfidence:.4f}", "")
-    summary.add_row("  underconfident part", f"{error.underconfidence:.4f}", "")
-    for one in others:
-        doubt = "" if one.interval is None else f"{one.interval.low:.4f} to {one.interval.high:.4f}"
-        summary.add_row(one.metric.replace("_", " "), f"{one.value:.4f}", doubt)
-    console.print(summary)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{error.bins:,} bins of equal {error.binning}")
-    for name in ("up to", "labelled", "unlabelled", "promised", "found", "interval", ""):
-        table.add_column(name, justify="left" if not name else "right", no_wrap=True)
-    for row, verdict in zip(reliability.bins[:MOST_BINS_SHOWN], reliability.verdicts, strict=False):
-        cells = [f"{row.high:.4f}", f"{row.labelled:,.10g}", f"{row.unlabelled:,.10g}"]
-        if row.interval is None:
-            table.add_row(*cells, "", "", "", "no rows")
-            continue
-        doubt = f"{row.interval.low:.3f} to {row.interval.high:.3f}"
-        table.add_row(*cells, f"{row.confidence:.3f}", f"{row.fraction:.3f}", doubt, verdict.removesuffix("confident"))
-    console.print(table)
-    if len(reliability.bins) > MOST_BINS_SHOWN:
-        console.print(f"[dim]and {len(reliability.bins) - MOST_BINS_SHOWN:,} more bins: see --json[/]")
-
-
-MOST_BINS_SHOWN = 40

@@ -139,12 +139,7 @@ def _next(comparison: Comparison) -> list[str]:
     options = (() if at is None else ("--threshold", f"{at:g}")) + ("--budget", str(rows), "--out", "queue.csv")
     command = another_command(kept, ("audit", "plan"), options, score=best)
     after = "--threshold <number> --reviews queue.csv" if at is None else "--reviews queue.csv"
-    return [
-        "",
-        f"next: check {rows} rows, then compare by the answers, however labels were chosen:",
-        *pasteable(command),
-        f"  then this command with {after}",
-    ]
+    return ["", f"next: check {rows} rows, then add {after} to this command:", *pasteable(command)]
 
 
 def _thresholds(given: tuple[str, ...]) -> Any:

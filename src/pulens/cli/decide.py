@@ -64,13 +64,20 @@ class CostPerRow(Number):
 @audit_options
 @interval_options
 @click.option("--sql", is_flag=True, help="Print the WHERE line that gives the rows to flag, and nothing else.")
-@offers("html_path", "json_path", "quiet")
-def command(file: str, sql: bool, html_path: str | None, json_path: str | None, quiet: bool, **given: Any) -> None:
-    """Choose a threshold by costs, capacity and promises.
+@offers("explain", "html_path", "json_path", "quiet")
+def command(
+    file: str,
+    sql: bool,
+    explain: bool,
+    html_path: str | None,
+    json_path: str | None,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Choose a threshold by costs, capacity and demands on recall and precision.
 
     FILE is what pulens evaluate takes: a file of scores and labels, a folder or quoted glob, a .tally file, or a
-    database with --table. Where demands cannot be met together no threshold is invented: the answer names them, and the
-    exit code is 1.
+    database with --table. Where the demands cannot all be met, the answer says which, and the exit code is 1.
 
     \b
     Examples:
@@ -84,6 +91,7 @@ def command(file: str, sql: bool, html_path: str | None, json_path: str | None, 
     from pulens.cli._output import page_title, working
     from pulens.cli._write import check_targets, to_json, write_texts
     from pulens.doors.decide import decide
+    from pulens.report.decision import decision_text
     from pulens.report.decision_page import decision_page
 
     check_targets({"--html": html_path, "--json": json_path}, file)
@@ -94,7 +102,8 @@ def command(file: str, sql: bool, html_path: str | None, json_path: str | None, 
     asked |= {} if clusters is None else {"cluster": clusters}
     with working("Deciding", quiet=quiet):
         decision = decide(file, **asked, **reading)
-    shown = decision.where(given["score"]) if sql else str(decision)  # an error before anything is written
+    # an error before anything is written
+    shown = decision.where(given["score"]) if sql else decision_text(decision, "command", explain=explain)
     texts = (
         {}
         if html_path is None
@@ -105,5 +114,7 @@ def command(file: str, sql: bool, html_path: str | None, json_path: str | None, 
     write_texts(texts)
     if not quiet and json_path != "-":
         click.echo(shown)
+        if not sql and decision.flag == "rows":
+            click.echo("\nnext: the same command with --sql gives the condition for a query (WHERE ...)")
     if decision.threshold is None:
         sys.exit(1)

@@ -14,6 +14,7 @@ from pulens.calibration.recalibrators import RECALIBRATORS
 from pulens.cells import WeightedEvidence
 from pulens.estimate import Estimate
 from pulens.notice import Severity, worst_first
+from pulens.report.calibration import verdict_words
 from pulens.report.html import render
 from pulens.report.page_data import largest_possible_prior, prior_data, track_end
 from pulens.report.thinning import thin
@@ -36,11 +37,11 @@ SCRIPTS = (
     "theme.js",
 )
 MEANINGS = {
-    "calibration_in_the_large": "Mean score minus class prior: 0 if the model promises as many positives as there are",
+    "calibration_in_the_large": "Mean score minus class prior: 0 if the model predicts as many positives as there are",
     "calibration_slope": "1 if scores are as extreme as they should be; below 1 they are too extreme",
-    "calibration_intercept": "0 if scores are neither too high nor too low over all",
-    "brier_score": "Mean squared distance of promise and truth; 0 is perfect",
-    "log_loss": "Mean surprise at the truth, in nats; 0 is perfect",
+    "calibration_intercept": "0 if scores are neither too high nor too low overall",
+    "brier_score": "Mean squared gap between predicted and actual; 0 is perfect",
+    "log_loss": "Mean negative log likelihood, in nats; 0 is perfect",
 }
 POINTS_OF_MAP = 201
 
@@ -114,7 +115,7 @@ def calibration_page(
 
 
 def _assumptions(told: Evidence, evidence: Evidence) -> tuple[Assumption, ...]:
-    """What is taken for granted; within cells labels are random there only."""
+    """What is assumed; within cells labels are random there only."""
     found = data_assumptions(told)
     if not isinstance(evidence, WeightedEvidence):
         return found
@@ -124,7 +125,7 @@ def _assumptions(told: Evidence, evidence: Evidence) -> tuple[Assumption, ...]:
 def _reviewed(found: ReviewedReliability) -> dict[str, Any]:
     """The bins of checked rows, as the template takes them."""
     return {
-        "words": f"By {found.checked:,} checked rows promises are off by {found.error:.3f} on average.",
+        "words": f"By {found.checked:,} checked rows predictions are off by {found.error:.3f} on average.",
         "interval": f"{found.confidence:.0%} interval",
         "bins": [
             {
@@ -164,19 +165,12 @@ def _map(evidence: Evidence, recalibration: Recalibration, scores_are: str) -> d
 def _sentences(
     reliability: Reliability | None, verdict: CalibrationVerdict | None, recalibration: Recalibration | None
 ) -> tuple[str, ...]:
-    sentences = [] if verdict is None else [str(verdict)]
-    if reliability is not None:
-        error = reliability.error
-        doubt = "" if error.interval is None else f" ({error.interval.confidence:.0%}: {_ends(error)})"
-        sentences.append(f"On average predicted and actual shares of positives differ by {error.corrected:.3f}{doubt}.")
-        sentences.append(
-            f"The mean score is {reliability.mean_score:.3f}, the class prior {reliability.class_prior:.3f}."
-        )
+    sentences = [] if verdict is None or reliability is None else [verdict_words(reliability, verdict)]
     if recalibration is not None:
         before = "" if recalibration.before is None else f" instead of {recalibration.before.corrected:.3f}"
         sentences.append(
-            f"Corrected by the fitted map they are off by {recalibration.after.corrected:.3f} "
-            f"({_ends(recalibration.after)}){before}, on rows that the fit had not seen."
+            f"Recalibrated by the fitted map, they differ by {recalibration.after.corrected:.3f} "
+            f"({_ends(recalibration.after)}){before}, on rows that the map was not fitted to."
         )
     return tuple(sentences)
 
@@ -196,12 +190,12 @@ def _rows(
 
     if reliability is not None:
         error = reliability.error
-        bins = f"{error.filled_bins} bins of equal {error.binning}"
-        add("Expected calibration error", error.value, f"Mean distance of promise and truth over {bins}", live=True)
-        add("  corrected", error.corrected, "The same, freed of its upward bias", _ends(error))
+        bins = f"{error.filled_bins} {'equal-size' if error.binning == 'mass' else 'equal-width'} bins"
+        add("Expected calibration error", error.value, f"Mean gap between predicted and actual, {bins}", live=True)
+        add("  corrected", error.corrected, "The same, corrected for its upward bias", _ends(error))
         add("  noise floor", error.noise_floor, "What a perfectly calibrated model would show at these sizes")
-        add("  overconfident part", error.overconfidence, "From bins that promise too many positives")
-        add("  underconfident part", error.underconfidence, "From bins that promise too few")
+        add("  overconfident part", error.overconfidence, "From bins that predict too many positives")
+        add("  underconfident part", error.underconfidence, "From bins that predict too few")
     for one in others:
         interval = "" if one.interval is None else f"{one.interval.low:.4f} to {one.interval.high:.4f}"
         add(title_of(one.metric), one.value, MEANINGS.get(one.metric, ""), interval)

@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from typing import TYPE_CHECKING
 
 from pulens.decisions.actions import RULED_OUT
 from pulens.decisions.demands import PRECISION, RECALL
 from pulens.estimate import Estimate
+from pulens.report.lines import ASSUMES, folded, titled, wrapped
 from pulens.report.words import amount, percent
 
 if TYPE_CHECKING:
     from pulens.doors.decide import Decision
 
-WIDTH = 100
+NAME = 24  # columns of what a number is
+SENTENCES = 1  # on what would change the choice, in short
+RARELY = 0.005
+CERTAINTY = {"command": "--capacity-certainty 0.95", "python": "capacity_certainty=0.95"}
+REGRET = {"command": "--choose regret", "python": 'choose="regret"', "both": '--choose regret, choose="regret"'}
+CERTAINTY["both"] = f"{CERTAINTY['command']} ({CERTAINTY['python']} in Python)"
 
 
-def decision_text(decision: Decision) -> str:
-    """Ten lines at most, then the warnings, worst first."""
-    lines = [
-        part for line in decision_sentences(decision) for part in textwrap.wrap(line, WIDTH, subsequent_indent="  ")
-    ]
-    for notice in decision.notices:
-        lines += ["", *textwrap.wrap(f"{notice.severity.name.lower()}: {notice}", WIDTH, subsequent_indent="  ")]
-    return "\n".join(lines)
+def decision_text(decision: Decision, way: str = "python", *, explain: bool = False) -> str:
+    """What to do, what it costs and brings, what would change it, and the worst warning."""
+    lines = [line for sentence in decision_sentences(decision, way) for line in wrapped(sentence, 0)]
+    if decision.threshold is not None:
+        table = [row for tell in (_money, _alarms, _hits, _rates) for row in tell(decision)]
+        lines += ["", *(line for name, words in table for line in wrapped(f"{name:<{NAME}}{words}", NAME))]
+        changes = [*_regret(decision, way), *_priors(decision), *_optimism(decision)]
+        kept = changes if explain else changes[:SENTENCES]
+        lines += ["", *(line for sentence in kept for line in wrapped(sentence, 0))] if kept else []
+        lines += ["", *_head(decision)]
+    return "\n".join([*lines, *folded(decision.notices, way, explain=explain)])
 
 
-def decision_sentences(decision: Decision) -> list[str]:
-    """What to do first, then what it costs and brings, and what would change it."""
+def decision_sentences(decision: Decision, way: str = "both") -> list[str]:
+    """What to do, under which condition, and which demand limits it."""
     if decision.threshold is None:
-        return [f"No threshold is left: {decision.collision}"]
-    told = (_flag, _money, _alarms, _hits, _rates, _floors, _priors, _regret, _binding, _prior)
-    return [line for tell in told for line in tell(decision)]
+        return [f"No threshold meets the demands: {decision.collision}"]
+    return [*_flag(decision), *_binding(decision), *_capacity(decision, way), *_floors(decision)]
 
 
 def score(threshold: float) -> str:
@@ -43,14 +50,14 @@ def score(threshold: float) -> str:
 def _flag(decision: Decision) -> list[str]:
     """What to do, and under which condition: a class prior in doubt may make another threshold the cheapest."""
     by = {"cost": "lowest cost", "regret": "smallest regret", "capacity": "as many as the capacity allows"}
-    by |= {RECALL: "fewest alarms that keep the recall", PRECISION: "most rows that keep the precision"}
+    by |= {RECALL: "fewest rows that keep the recall", PRECISION: "most rows that keep the precision"}
     what = "Flag no row"
     if decision.flag != "none":
         what = f"Flag scores of {score(decision.threshold or 0.0)} and above"
     line = f"{what} ({by[decision.choice]}{_if_the_prior(decision)})."
     if any(notice.code == RULED_OUT.code for notice in decision.notices):
         prior = decision.evidence.class_prior.value
-        line = f"Not to be acted on: these rows rule out class prior {prior:.4g} with random labels. {line}"
+        line = f"Do not act on this: these rows rule out class prior {prior:.4g} with random labels. {line}"
     return [line]
 
 
@@ -69,84 +76,130 @@ def _if_the_prior(decision: Decision) -> str:
     return f" if the class prior is {decision.evidence.class_prior.value:.4g}; from {ends} the cheapest {moved}"
 
 
+def _with(value: str, ends: tuple[str, str] | None) -> str:
+    return value if ends is None else f"{value} ({ends[0]} to {ends[1]})"
+
+
 def _amount(found: Estimate) -> str:
-    ends = "" if found.interval is None else f" [{found.interval.low:,.5g}, {found.interval.high:,.5g}]"
-    return f"{found.value:,.6g}{ends}"
+    interval = found.interval
+    return _with(amount(found.value), None if interval is None else (amount(interval.low), amount(interval.high)))
 
 
-def _money(decision: Decision) -> list[str]:
+def _money(decision: Decision) -> list[tuple[str, str]]:
     if decision.cost is None:
         return []
     cost = decision.cost.value
     none, all_ = (cost + decision.saving[way].value for way in ("flag none", "flag all"))
-    line = f"Cost per 1,000 rows: {_amount(decision.cost)}; flagging none {none:,.6g}, flagging all {all_:,.6g}"
-    if decision.optimism is not None and decision.optimism > 0:
-        rounded = float(f"{decision.optimism:.2g}")
-        line += f" (choosing on these rows flatters it by about {rounded:,.6g})"
-    return [f"{line}."]
+    others = f"flagging none {amount(none)}, all {amount(all_)}"
+    return [("cost per 1,000 rows", f"{_amount(decision.cost)}; {others}")]
 
 
-def _alarms(decision: Decision) -> list[str]:
+def _alarms(decision: Decision) -> list[tuple[str, str]]:
     if decision.flagged is None:
         return []
     share = decision.flagged
-    ends = "" if share.interval is None else f" [{percent(share.interval.low)}, {percent(share.interval.high)}]"
-    line = f"Alarms: {percent(share.value)}{ends} of rows"
+    ends = None if share.interval is None else (percent(share.interval.low), percent(share.interval.high))
+    line = f"{_with(percent(share.value), ends)} of rows"
     if decision.flags_per_volume is not None:
-        line += f", {decision.flags_per_volume:,.0f} in {decision.volume:,.10g}"
-    if decision.chance_above_capacity is not None and decision.capacity is not None:
-        line += f"; more than {decision.capacity.rows:,.10g} with chance {decision.chance_above_capacity:.2g}"
+        line += f": {decision.flags_per_volume:,.0f} of every {decision.volume:,.10g}"
     if decision.unused >= 1:
-        line += f"; ties leave {decision.unused:,.10g} places of these rows unused"
-    return [f"{line}."]
+        line += f"; tied scores leave {decision.unused:,.10g} places unused"
+    return [("flagged", line)]
 
 
-def _hits(decision: Decision) -> list[str]:
-    return [] if decision.hits is None else [f"Hits to come (a prediction): {decision.hits}."]
+def _capacity(decision: Decision, way: str) -> list[str]:
+    """How often a volume has more flagged rows than can be checked, unless a certainty was demanded."""
+    chance = decision.chance_above_capacity
+    if chance is None or decision.capacity is None or chance < RARELY:
+        return []
+    most = f"{decision.capacity.rows:,.10g}"
+    times = f"{10 * chance:.0f} in 10" if chance >= 0.1 else f"{100 * chance:.0f} in 100"
+    return [
+        f"The capacity is kept on average: {times} times there will be more than {most} flagged rows. "
+        f"To keep to it: {CERTAINTY[way]}."
+    ]
 
 
-def _rates(decision: Decision) -> list[str]:
-    found = [each for each in (decision.recall, decision.precision) if each is not None]
-    return [f"There {' and '.join(map(str, found))}."] if found else []
+def _hits(decision: Decision) -> list[tuple[str, str]]:
+    hits = decision.hits
+    if hits is None:
+        return []
+    of = f"of {hits.of:,.0f} flagged"
+    if math.isnan(hits.expected):
+        return [("expected positives", f"{hits.low:,.0f} to {hits.high:,.0f} {of}")]
+    ends = None if hits.low is None else (f"{hits.low:,.0f}", f"{hits.high:,.0f}")
+    return [("expected positives", f"{_with(f'{hits.expected:,.0f}', ends)} {of}")]
+
+
+def _rates(decision: Decision) -> list[tuple[str, str]]:
+    found = [(name, each) for name, each in ((RECALL, decision.recall), (PRECISION, decision.precision)) if each]
+    return [(name, _rate(each)) for name, each in found]
+
+
+def _rate(found: Estimate) -> str:
+    if found.undefined_because:
+        return f"undefined: {found.undefined_because}"
+    ends = None if found.interval is None else (f"{found.interval.low:.3f}", f"{found.interval.high:.3f}")
+    if found.withheld_because and ends is not None:
+        return f"{ends[0]} to {ends[1]}"
+    return _with(f"{found.value:.3f}", ends)
 
 
 def _floors(decision: Decision) -> list[str]:
-    sure = "" if decision.confidence is None else f", {decision.confidence:.0%} sure"
-    return [f"Promised: {name} at least {floor:g}{sure}." for name, floor in decision.floors.items()]
+    sure = "" if decision.confidence is None else f" with {decision.confidence:.0%} confidence"
+    return [f"{name.capitalize()} is at least {floor:g}{sure}." for name, floor in decision.floors.items()]
 
 
 def _priors(decision: Decision) -> list[str]:
     if decision.priors is None:
         return []
     low, high = decision.priors
-    return [f"It stays the choice for class priors from {low:.4g} to {high:.4g}."]
+    return [f"Still optimal if the class prior is between {low:.3g} and {high:.3g}."]
 
 
-def _regret(decision: Decision) -> list[str]:
+def _regret(decision: Decision, way: str = "both") -> list[str]:
+    """What the choice costs where the class prior is at an end of its range; an end where it is the best is silent."""
     parts = [
-        f"{amount(each.cost_above_best)} above the cheapest ({score(each.threshold)}) at {each.class_prior:.4g}"
+        f"If the class prior is really {each.class_prior:.3g}, this costs {amount(each.cost_above_best)} more per "
+        f"1,000 rows than the best threshold there, {score(each.threshold)}."
         for each in decision.regret
+        if each.cost_above_best > 1e-9
     ]
-    if not parts:
-        return []
     over = decision.regret_over_range
-    line = f"Regret per 1,000 rows at the ends of the class prior: {'; '.join(parts)}."
-    if decision.choice == "cost" and over is not None and over.safest_regret < over.largest * (1 - 1e-9):
-        safest = score(over.safest) if math.isfinite(over.safest) else "flagging none"
-        line += f" {safest} would cost at most {1000 * over.safest_regret:,.4g} too much (--choose regret)."
-    return [line]
+    if parts and decision.choice == "cost" and over is not None and over.safest_regret < over.largest * (1 - 1e-9):
+        safest = f"At {score(over.safest)}" if math.isfinite(over.safest) else "Flagging none"
+        parts.append(f"{safest} it would cost at most {amount(1000 * over.safest_regret)} more ({REGRET[way]}).")
+    return [" ".join(parts)] if parts else []
+
+
+def _optimism(decision: Decision) -> list[str]:
+    if decision.optimism is None or decision.optimism <= 0:
+        return []
+    rounded = amount(float(f"{decision.optimism:.2g}"))
+    return [f"The threshold was chosen on these rows, so its cost is understated by about {rounded}."]
 
 
 def _binding(decision: Decision) -> list[str]:
-    lines = []
-    for name, (threshold, saved) in decision.without.items():
-        lines.append(f"{name} binds: without it {score(threshold)} would be cheaper by {amount(saved)} per 1,000 rows.")
-    return lines
+    names = {"capacity": "Capacity is the limit: with no cap", RECALL: "The recall demanded is the limit: without it"}
+    names[PRECISION] = "The precision demanded is the limit: without it"
+    return [
+        f"{names[name]}, {_at(threshold)} would save {amount(saved)} per 1,000 rows."
+        for name, (threshold, saved) in decision.without.items()
+    ]
 
 
-def _prior(decision: Decision) -> list[str]:
-    told = decision.counted
-    lines = [f"Of {told.target_population}; {told.class_prior}. Today's scores."]
+def _at(threshold: float) -> str:
+    return score(threshold) if math.isfinite(threshold) else "flagging none"
+
+
+def _head(decision: Decision) -> list[str]:
+    counted = decision.counted
+    labelled, unlabelled, negative = counted.tally.totals
+    known = f", {negative:,.10g} known negative" if negative else ""
+    lines = titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}")
+    lines += titled("class prior", str(counted.class_prior).removeprefix("class prior "))
     if decision.within is not None and len(decision.within.cells) > 1:
-        lines.append(f"Labels random within {decision.within.cells.words} only.")
-    return lines + ([] if decision.clusters is None else [f"{decision.clusters}."])
+        lines += titled("within", f"labels random within {decision.within.cells.words} only")
+    if decision.clusters is not None:
+        lines += titled("clusters", str(decision.clusters))
+    return lines + titled("assumes", f"{ASSUMES[counted.scenario]}")

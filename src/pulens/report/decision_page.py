@@ -48,9 +48,7 @@ def decision_page(decision: Decision, *, title: str | None = None, column: str =
     interval = evidence.class_prior.interval
     found = None if decision.threshold is None else _card(decision)
     data = {"decision": found, **({} if found is None else _data(decision))}
-    sentences = [sentence[:1].upper() + sentence[1:] for sentence in decision_sentences(decision)]
-    if decision.threshold is not None:
-        sentences = sentences[:-1]  # rows and class prior are said below
+    sentences = decision_sentences(decision)
     return render(
         "decision.html.j2",
         SCRIPTS if found is not None else ("words.js", "theme.js"),
@@ -131,7 +129,7 @@ def _tiles(decision: Decision) -> list[dict[str, str]]:
     if decision.hits is not None:
         hits = decision.hits
         reach = "" if hits.low is None else f"{hits.low:,.0f} to {hits.high:,.0f}"
-        words = f"Hits to come among {hits.of:,.10g} alarms: a prediction"
+        words = f"Positives to expect among {hits.of:,.10g} flagged rows"
         found.append(
             {"name": "hits", "title": "Hits", "value": _known(hits.expected), "interval": reach, "means": words}
         )

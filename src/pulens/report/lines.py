@@ -16,8 +16,8 @@ TITLE = 12  # columns of what a line is about: rows, class prior, assumes
 MORE = {"command": "add --explain", "python": "see .notices"}  # where the rest is, by how the reader asked
 #: What each scenario takes for true, on one line.
 ASSUMES = {
-    Scenario.SINGLE_SET: "labelled rows are a random share of the positives in this table (single-set)",
-    Scenario.CASE_CONTROL: "labelled rows are a random sample of positives, collected separately (case-control)",
+    Scenario.SINGLE_SET: "labels are a random share of this table's positives (single-set)",
+    Scenario.CASE_CONTROL: "labels are a random sample of positives from elsewhere (case-control)",
 }
 
 

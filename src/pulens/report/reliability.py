@@ -1,4 +1,4 @@
-"""Reliability diagrams as HTML: a drawing without scripts or styles from elsewhere, and a table beside it."""
+"""Reliability diagrams as HTML: a drawing without scripts or styles from elsewhere, and a table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _TEMPLATE = """\
 <div class="pulens">
 <p><b>{{ error }}</b><br>{{ diagram.error.bins }} bins of equal {{ diagram.error.binning }}, mean score
 {{ "%.4f" % diagram.mean_score }}, class prior {{ "%.4f" % diagram.class_prior }}.
-Speaks of {{ diagram.target_population }}.</p>
+Population: {{ diagram.target_population }}.</p>
 {{ drawing }}
 <details><summary>bins</summary>
 <table>
 <thead><tr><th scope="col">scores</th><th scope="col">labelled</th><th scope="col">unlabelled</th>
-<th scope="col">promised</th><th scope="col">found</th><th scope="col">interval</th><th scope="col"></th></tr></thead>
+<th scope="col">predicted</th><th scope="col">actual</th><th scope="col">interval</th><th scope="col"></th></tr></thead>
 <tbody>
 {%- for one, verdict in bins %}
 <tr><td>({{ "%.4f" % one.low }}, {{ "%.4f" % one.high }}]</td><td>{{ "{:,.10g}".format(one.labelled) }}</td>
@@ -78,7 +78,7 @@ def reliability_svg(diagram: Reliability) -> str:
     shapes.append(f'<polyline points="{joined}" fill="none" stroke="#1f5fa8" stroke-width="1.5"/>')
     shapes += [
         f'<circle cx="{x(one.confidence)}" cy="{y(one.clipped)}" r="3.5" fill="#1f5fa8">'
-        f"<title>promised {one.confidence:.4f}, found {one.fraction:.4f}</title></circle>"
+        f"<title>predicted {one.confidence:.4f}, actual {one.fraction:.4f}</title></circle>"
         for one in diagram.points
     ]
     wide = [one for one in diagram.bins if one.high > one.low and one.population > 0]

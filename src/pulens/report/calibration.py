@@ -1,0 +1,191 @@
+"""Calibration as plain text: what is wrong with the probabilities, how sure that is, and what to do next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pulens.notice import worst_first
+from pulens.report.lines import ASSUMES, folded, p_value, titled, wrapped
+from pulens.report.words import title_of
+
+if TYPE_CHECKING:
+    from pulens.calibration import CalibrationVerdict, Recalibration, Reliability
+    from pulens.calibration.reviewed import ReviewedReliability
+    from pulens.estimate import Estimate, Interval
+    from pulens.notice import Notice
+
+MOST_BINS_SHOWN = 40
+BINS_IN_SHORT = 5
+MOST_REVIEWED = 6  # bins of checked rows in short
+IN_SHORT = ("calibration_in_the_large", "calibration_slope", "brier_score")
+MEANS = {
+    "calibration_in_the_large": "mean score minus class prior",
+    "calibration_slope": "slope (1 is right, below 1 too extreme)",
+    "calibration_intercept": "intercept (0 is right)",
+}
+
+
+def calibration_text(
+    weighted: Any, found: Mapping[str, Any], reviewed: ReviewedReliability | None, *, explain: bool = False
+) -> str:
+    """The verdict, a few numbers and bins, what is assumed; every number, bin and note where the reader asked.
+
+    ``found`` holds what was computed: ``reliability`` with ``others`` and ``verdict``, ``recalibration``.
+    """
+    reliability: Reliability | None = found.get("reliability")
+    recalibration: Recalibration | None = found.get("recalibration")
+    lines: list[str] = [] if reviewed is None else [*_reviewed(reviewed, explain=explain), ""]
+    notices: list[Notice] = []
+    if reliability is not None:
+        assuming = "" if reviewed is None else "Assuming random labels: "
+        lines += wrapped(f"{assuming}{verdict_words(reliability, found['verdict'])}", 0)
+        notices += reliability.notices
+    if recalibration is not None:
+        lines += wrapped(_recalibrated(recalibration), 0)
+        notices += recalibration.notices
+    if reliability is not None and (explain or (reviewed is None and recalibration is None)):
+        lines += ["", *_numbers(reliability, found["others"], explain=explain)]
+    if reliability is not None and (explain or reviewed is None):
+        lines += ["", *_bins(reliability, explain=explain)]
+    lines += ["", *_head(weighted)]
+    if explain and reliability is not None:
+        lines += ["", *wrapped(str(found["verdict"]), 0)]
+    if explain and recalibration is not None:
+        lines += ["", *wrapped(str(recalibration.map), 0)]
+    return "\n".join([*lines, *folded(worst_first(notices), "command", explain=explain)])
+
+
+def verdict_words(reliability: Reliability, verdict: CalibrationVerdict) -> str:
+    """Whether the probabilities are right, where they are not, and by how much.
+
+    What the error alone leaves open another number may settle, so the first sentence is that of all tests together.
+    """
+    error = reliability.error
+    reach = "" if error.interval is None else f" ({_level(error.interval)}{_ends(error.interval)})"
+    gap = f"Predicted and actual shares of positives differ by {error.corrected:.3f} on average{reach}."
+    least = min((one.corrected for one in verdict.tests), default=math.nan)
+    mean = f"the mean score is {reliability.mean_score:.3f}, the class prior {reliability.class_prior:.3f}"
+    if verdict.status == "untested":
+        return f"Calibration was not tested: no number about it has an interval. {gap}"
+    if verdict.status == "miscalibrated":
+        return f"The probabilities are wrong ({p_value(least)}): {_where(reliability) or mean}. {gap}"
+    if verdict.status == "inconclusive":
+        tests = len(verdict.tests)
+        return f"Not clear whether the probabilities are right ({p_value(least)}, corrected for {tests} tests): {mean}."
+    return f"No evidence that the probabilities are wrong ({p_value(least)}): {mean}. {gap}"
+
+
+def _where(reliability: Reliability) -> str:
+    """Which scores are too high and which too low; empty where no bin shows it."""
+    marked = list(zip(reliability.bins, reliability.verdicts, strict=True))
+    high = [one for one, said in marked if said == "overconfident"]
+    low = [one for one, said in marked if said == "underconfident"]
+    if high and low and high[-1].high <= low[0].low:
+        return f"too high below {high[-1].high:.3f}, too low above {low[0].low:.3f}"
+    if high and low and low[-1].high <= high[0].low:
+        return f"too low below {low[-1].high:.3f}, too high above {high[0].low:.3f}"
+    parts = [
+        f"too {word} in {len(ones)} of {len(marked)} bins, from {ones[0].low:.3f} to {ones[-1].high:.3f}"
+        for word, ones in (("high", high), ("low", low))
+        if ones
+    ]
+    return " and ".join(parts)
+
+
+def _recalibrated(found: Recalibration) -> str:
+    before = "" if found.before is None else f" instead of {found.before.corrected:.3f}"
+    reach = "" if found.after.interval is None else f" ({_ends(found.after.interval)})"
+    return (
+        f"Recalibrated ({found.method}): they differ by {found.after.corrected:.3f}{reach}{before}, on rows that the "
+        f"map was not fitted to ({found.folds} folds)."
+    )
+
+
+def _reviewed(found: ReviewedReliability, *, explain: bool) -> list[str]:
+    """What the checked rows show, whatever decided which positives got a label."""
+    off = [one for one in found.bins if one.verdict]
+    said = (
+        f"In {len(off)} of {len(found.bins)} bins the interval excludes the prediction."
+        if off
+        else ("Every bin's interval includes the prediction.")
+    )
+    words = f"By {found.checked:,} checked rows, predicted and actual shares differ by {found.error:.3f} on average. "
+    head, *bins = str(found).splitlines()[1:]
+    step = 1 if explain else math.ceil(len(bins) / MOST_REVIEWED)
+    return [*wrapped(words + said, 0), "", head, *bins[::-step][::-1]]
+
+
+def _numbers(reliability: Reliability, others: Sequence[Estimate], *, explain: bool) -> list[str]:
+    error = reliability.error
+    rows = [
+        (MEANS.get(one.metric, title_of(one.metric)), one.value, one.interval)
+        for one in others
+        if explain or one.metric in IN_SHORT
+    ]
+    if explain:
+        rows = [
+            ("expected calibration error", error.value, None),
+            ("  bias-corrected", error.corrected, error.interval),
+            ("  noise floor (a calibrated model)", error.noise_floor, None),
+            ("  from scores that are too high", error.overconfidence, None),
+            ("  from scores that are too low", error.underconfidence, None),
+            *rows,
+        ]
+    level = next((f"{_level(interval)}".strip() for _, _, interval in rows if interval is not None), "")
+    lines = [f"{'':<40}{'value':>8}{level.removesuffix(' interval') + ' interval' if level else '':>20}".rstrip()]
+    for name, value, interval in rows:
+        lines.append(f"{name:<40}{value:>z8.3f}{'' if interval is None else _ends(interval):>20}".rstrip())
+    return lines
+
+
+def _bins(reliability: Reliability, *, explain: bool) -> list[str]:
+    """Bins as rows; in short a few of them, from the lowest scores to the highest."""
+    pairs = list(zip(reliability.bins, reliability.verdicts, strict=True))
+    many = len(pairs)
+    if explain:
+        chosen = pairs[:MOST_BINS_SHOWN]
+    else:
+        filled = [pair for pair in pairs if pair[0].interval is not None]
+        step = max((len(filled) - 1) / max(BINS_IN_SHORT - 1, 1), 1)
+        chosen = [filled[round(place * step)] for place in range(min(BINS_IN_SHORT, len(filled)))]
+    said = {"overconfident": "too high", "underconfident": "too low", "": ""}
+    lines = [f"{'scores up to':>12}{'labelled':>10}{'unlabelled':>12}{'predicted':>11}{'actual':>8}{'interval':>18}"]
+    for one, verdict in chosen:
+        counts = f"{one.high:>12.4f}{one.labelled:>10,.10g}{one.unlabelled:>12,.10g}"
+        if one.interval is None:
+            lines.append(f"{counts}{'no rows':>11}")
+            continue
+        lines.append(
+            f"{counts}{one.confidence:>11.3f}{one.fraction:>8.3f}{_ends(one.interval):>18} {said[verdict]}".rstrip()
+        )
+    if len(chosen) < many:
+        rest = f"{many - len(chosen):,} more bins: see --json" if explain else f"{len(chosen)} of {many} bins"
+        lines.append(f"  {rest}" + ("" if explain else "; all of them: add --explain"))
+    return lines
+
+
+def _head(weighted: Any) -> list[str]:
+    from pulens.cells import WeightedEvidence
+    from pulens.doors.clustering import Clustering
+
+    evidence = weighted.cells.evidence if isinstance(weighted, WeightedEvidence) else weighted
+    labelled, unlabelled, negative = evidence.tally.totals
+    known = f", {negative:,.10g} known negative" if negative else ""
+    noise = f"; label noise {evidence.label_noise:g}" if evidence.label_noise else ""
+    lines = titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}")
+    if (clustering := Clustering.of(evidence)) is not None:
+        lines += titled("clusters", str(clustering))
+    lines += titled("class prior", str(evidence.class_prior).removeprefix("class prior "))
+    if weighted is not evidence:
+        lines += titled("within", f"labels random within {weighted.cells.cells.words} only")
+    return lines + titled("assumes", f"{ASSUMES[evidence.scenario]}{noise}")
+
+
+def _level(interval: Interval) -> str:
+    return "" if interval.confidence is None else f"{interval.confidence:.0%} interval "
+
+
+def _ends(interval: Interval) -> str:
+    return f"{interval.low:z.3f} to {interval.high:z.3f}"
