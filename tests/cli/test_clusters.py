@@ -90,7 +90,7 @@ def test_a_tally_without_buckets_and_a_joint_tally_are_refused(visits, run):
 
 def test_compare_calibrate_and_segments_take_clusters(visits, run):
     common = ("--cluster", "patient", "--class-prior", "0.4")
-    said = run("compare", "visits.csv", "--score", "score", "--score", "other", *common)
+    said = run("compare", "visits.csv", "--score", "score", "--score", "other", *common, "--explain")
     assert "each of 60 buckets of clusters left out in turn" in said
     told = json.loads(run("calibrate", "visits.csv", "--score", "probability", *common, "--json", "-"))
     assert told["clusters"]["clusters"] == 60
@@ -151,8 +151,8 @@ def test_prior_prints_clusters_and_widens_with_them(visits, run, monkeypatch):
 
 def test_prior_says_which_doubts_do_not_go_with_clusters(visits, run):
     words = ("prior", "visits.csv", "--cluster", "patient")
-    assert "takes rows for independent" in run(*words, "--label-noise", "estimate", code=2)
-    assert "--cluster speaks of one class prior" in run(*words, "--within", "sex", code=2)
+    assert "assumes independent rows" in run(*words, "--label-noise", "estimate", code=2)
+    assert "--cluster is about one class prior" in run(*words, "--within", "sex", code=2)
 
 
 def test_an_estimate_without_an_interval_has_a_feasible_range_that_allows_for_clusters(visits, monkeypatch):

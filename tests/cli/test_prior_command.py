@@ -45,7 +45,7 @@ def test_no_more_rows_are_to_be_checked_than_there_are(capsys, file):
     _, out, _ = run(capsys, file, "--json", "-")
     rows = json.loads(out)["rows_to_audit"]
     assert rows["0.1"] < rows["0.05"] < rows["0.02"] == 5000
-    assert "all 5,000 for 0.02" in " ".join(run(capsys, file)[1].split())
+    assert "all 5,000 for 0.02" in " ".join(run(capsys, file, "--explain")[1].split())
 
 
 def test_an_audit_is_combined_with_the_estimate(capsys, file):
@@ -62,7 +62,7 @@ def test_every_estimator_is_shown_on_request(capsys, file):
     code, out, _ = run(capsys, file, "--all")
     assert code == 0
     assert "dedpul" in out
-    assert "possible at all" in out
+    assert "feasible range" in out
 
 
 @pytest.mark.parametrize(
@@ -93,6 +93,11 @@ def test_the_picture_is_drawn(capsys, file, tmp_path):
     assert (tmp_path / "prior.png").stat().st_size > 5000
 
 
+def last_command(out: str) -> list[str]:
+    """What the last lines say to type, as a shell reads them."""
+    return shlex.split(out.rstrip().replace("\\\n", " ").splitlines()[-1])
+
+
 LINES = {
     "estimated": ([], ["--class-prior", "auto"]),
     "by a method": (["--method", "tilt"], ["--class-prior", "tilt"]),
@@ -106,7 +111,7 @@ LINES = {
 def test_the_last_line_is_the_command_that_evaluates_with_this_class_prior(capsys, file, which):
     asked, expected = LINES[which]
     _, out, _ = run(capsys, file, *asked)
-    assert shlex.split(out.rstrip().splitlines()[-1]) == ["pulens", "evaluate", file, *expected]
+    assert last_command(out) == ["pulens", "evaluate", file, *expected]
     _, found, _ = run(capsys, file, *asked, "--json", "-")
     main(["evaluate", file, *expected, "--redraws", "100", "--json", "-"])
     again = json.loads(capsys.readouterr().out)["class_prior"]
@@ -115,11 +120,11 @@ def test_the_last_line_is_the_command_that_evaluates_with_this_class_prior(capsy
 
 def test_the_range_that_is_offered_can_be_typed(capsys, file):
     _, out, _ = run(capsys, file, "--label-noise", "estimate")
-    words = shlex.split(out.rstrip().splitlines()[-1])
+    words = last_command(out)
     assert words[3] == "--class-prior"
     main([*words[1:], "--redraws", "100", "--quiet"])  # ends that lie beyond what the counts allow would be refused
     _, out, _ = run(capsys, file)
-    offered = re.search(r"with its doubt --class-prior ([\d.]+:[\d.]+)\.", " ".join(out.split()))[1]
+    offered = re.search(r"with its uncertainty --class-prior ([\d.]+:[\d.]+)\.", " ".join(out.split()))[1]
     main(["evaluate", file, "--class-prior", offered, "--redraws", "100", "--quiet"])
 
 
@@ -140,4 +145,5 @@ def test_nothing_on_the_terminal_is_written_as_python_writes_objects(capsys, fil
     for asked in ([], ["--all"], ["--label-noise", "estimate"]):
         _, out, _ = run(capsys, file, *asked)
         assert not re.search(r"Tally\(|Interval\(|<|e[+-]0\d|\[0\.", out)
-        assert max(map(len, out.splitlines()[:-5])) <= 80
+        assert max(len(line) for line in out.splitlines() if file not in line) <= 80
+        assert len(out.splitlines()) <= 24 or asked

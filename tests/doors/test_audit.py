@@ -196,7 +196,7 @@ def test_a_plan_prints_strata_and_forecast(table):
     words = str(plan_audit(table, budget=100, threshold=1.5))
     assert "100 of 2,8" in words
     assert "1.5 and more (flagged)" in words
-    assert "With 100 rows: F1 known to about" in words
+    assert "With 100 rows: F1 known to ± " in words
     assert "if labels are random" in words
 
 

@@ -32,9 +32,17 @@ def test_odd_audits_have_words_and_a_page(name: str) -> None:
     assert "assuming nothing" in text
 
 
+@pytest.mark.parametrize("name", ODD)
+def test_short_words_fit_a_screen_and_leave_one_number_to_quote(name: str) -> None:
+    text = audit_text(from_counts(**ODD[name]))
+    assert len(text.splitlines()) <= 24
+    assert "recovered" not in text
+    assert "assuming random labels" not in text
+
+
 def test_recall_of_one_is_never_shown_bare() -> None:
     text = audit_text(from_counts(**ODD["none found below"], scenario="case-control"))
-    (line,) = [one for one in text.splitlines() if one.startswith("  recall")]
+    (line,) = [one for one in text.splitlines() if one.startswith("  Recall")]
     assert line.split()[1:4] == ["1.000", "at", "least"]
     assert "they are at least" in " ".join(text.split())
 

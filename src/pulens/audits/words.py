@@ -1,8 +1,9 @@
-"""A plan in words: strata, rows to check, and what they will be worth."""
+"""A plan in words: strata, rows to check, and how precise the answers will be."""
 
 from __future__ import annotations
 
 from itertools import pairwise
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from pulens.audits.formulas import in_words
@@ -12,15 +13,25 @@ if TYPE_CHECKING:
     from pulens.audits.plan import AuditPlan
 
 
+WIDTH = 80
+GOALS = {"all": "precision, recall, F1 and the class prior"}
+
+
 def plan_text(plan: AuditPlan) -> str:
     """What a person reads before checking rows."""
     strata = plan.strata
     head = (
-        f"{plan.budget:,} of {int(strata.rows.sum()):,} unlabelled rows to check, threshold {plan.threshold:.6g} "
-        f"({plan.threshold_choice}), goal {plan.goal}, {plan.scenario}, seed {plan.seed}"
+        f"{plan.budget:,} of {int(strata.rows.sum()):,} unlabelled rows to check, at threshold {plan.threshold:.6g} "
+        f"({plan.threshold_choice}); goal: {GOALS.get(plan.goal, in_words(plan.goal))}; seed {plan.seed}."
     )
-    lines = [head, "", *strata_lines(plan), "", *forecast_lines(plan.forecast, plan.budget)]
-    return "\n".join([*lines, *(f"{one.severity.name}: {one}" for one in plan.notices)])
+    lines = [*_lines(head), "", *strata_lines(plan), "", *forecast_lines(plan.forecast, plan.budget)]
+    for one in plan.notices:
+        lines += ["", *_lines(f"{one.severity.name.lower()}: {one}")]
+    return "\n".join(lines)
+
+
+def _lines(words: str) -> list[str]:
+    return wrap(words, WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 def strata_lines(plan: AuditPlan) -> list[str]:
@@ -33,7 +44,7 @@ def strata_lines(plan: AuditPlan) -> list[str]:
         range_ = low if upper is None else f"below {upper:.6g}" if lower is None else f"{lower:.6g} to {upper:.6g}"
         mark = " (flagged)" if place < strata.flagged else ""
         many = int(plan.allocation[place])
-        share = f"{strata.rows[place] / many:,.1f}" if many else "-"
+        share = f"{strata.rows[place] / many:,.0f}" if many else "-"
         cells = (f"{int(strata.rows[place]):,}", f"{int(strata.labelled[place]):,}", f"{many:,}", share)
         table.append(((range_ or "all") + mark, *cells))
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
@@ -53,20 +64,19 @@ def forecast_lines(forecast: AuditForecast, budget: int, metric: str = "f1") -> 
         if rows not in forecast.budgets:
             continue
         low, high = (width / 2 for width in forecast.width(metric, rows))
-        shown = _about(low) if _about(low) == _about(high) else f"{_about(low)} to {_about(high)}"
+        shown = _about(high) if _about(low) == _about(high) else f"{_about(low)} to {_about(high)}"
         sharper = ""
         if metric in forecast.if_random:
             half = forecast.if_random[metric][forecast.budgets.index(rows)] / 2
-            sharper = f", to about {_about(half)} if labels are random"
-        name = in_words(metric)
-        lines.append(f"With {rows:,} rows: {name} known to about {shown} either way whatever the labelling{sharper}.")
+            sharper = f" (± {_about(half)} if labels are random)"
+        lines.append(f"With {rows:,} rows: {in_words(metric)} known to ± {shown}{sharper}.")
     return lines
 
 
 def _about(number: float) -> str:
-    """Two digits after the point, without the zero before it, as such numbers are read.
+    """Two digits after the point, or three where two would be zeros.
 
     >>> _about(0.0931), _about(0.004)
-    ('.09', '.004')
+    ('0.09', '0.004')
     """
-    return (f"{number:.2f}" if number >= 0.01 else f"{number:.3f}").removeprefix("0")
+    return f"{number:.2f}" if number >= 0.01 else f"{number:.3f}"

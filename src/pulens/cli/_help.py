@@ -63,7 +63,9 @@ COMMON = {
         *("explain", "html", "sql"),
     ),
     "watch": (*("time", "by", "reference_until", *_ROWS, "group_by", "threshold", "state", "html", "json"),),
-    "prior": ("score", "label", "positive", "audit", "reviews", "within", "cluster", "method", "all", "json"),
+    "prior": (
+        *("score", "label", "positive", "audit", "reviews", "within", "cluster", "method", "all", "explain", "json"),
+    ),
     "plan": ("score", "label", "positive", "id", "keep", "class_prior", "threshold", "goal", "budget", "width", "out"),
     "read": ("second", "yes", "no", "reviewer_errors", "at", "confidence", "explain", "html", "json"),
     "fit": (

@@ -1,4 +1,4 @@
-"""A class prior on the terminal: both populations side by side, what it rests on, and the line to paste at the end."""
+"""A class prior on the terminal: a sentence, both populations, what it rests on, and the line to paste at the end."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pulens.report.lines import ASSUMES, WIDTH, folded, pasteable, titled, wrapped
+
 if TYPE_CHECKING:
     from pulens.counts.tally import Tally
     from pulens.doors.clustering import Clustering
@@ -17,10 +19,8 @@ if TYPE_CHECKING:
     from pulens.priors.label_noise import LabelNoise
     from pulens.scenario import Scenario
 
-WIDTH = 80
 POPULATIONS = ("all rows (the class prior)", "unlabelled rows alone")
 WHOLE = "the population (class prior)"
-POSSIBLE = "possible at all: whatever the shapes of the scores are, if labels are random"
 
 
 def prior_lines(
@@ -30,27 +30,53 @@ def prior_lines(
     clusters: Clustering | None,
     noise: LabelNoise | None,
     advice: Mapping[str, int],
+    *,
+    explain: bool = False,
 ) -> list[str]:
-    """Rows, the shares with their intervals, assumptions, warnings."""
-    from pulens.report.words import scenario_words
-
+    """The share in a sentence and a table, what it assumes, the worst warning; the rest where the reader asked."""
     labelled, unlabelled, negative = tally.totals
     known = f", {negative:,.10g} known negative" if negative else ""
-    counts = f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}; {len(tally):,} distinct scores"
-    lines = [*_told("rows", counts), *([] if clusters is None else _told("clusters", str(clusters)))]
-    lines += [*_told("labels", scenario_words(scenario, "command")), *_told("found by", prior.method), ""]
-    lines += [*share_lines(prior), ""]
+    lines = [*wrapped(verdict_words(prior), 0), "", *share_lines(prior), ""]
     if noise is not None:
         most = "" if noise.feasible is None else f"; at most {noise.feasible.high:.3f} is possible"
-        lines += [*_told("label noise", f"{_words_of(noise)}{most}"), ""]
-    lines += _told("assumes", prior.assumption)
-    there = int(unlabelled)
-    rows = ", ".join(f"{'all ' if rows == there else ''}{rows:,} for {width}" for width, rows in advice.items())
-    lines += _told("audit", f"random unlabelled rows to check by hand for an interval of a given width: {rows}")
-    for notice in prior.notices:
-        said = f"{notice.severity.name.lower()}: {notice}"
-        lines += ["", *textwrap.wrap(said, WIDTH, subsequent_indent="  ")]
-    return lines
+        lines += [*titled("label noise", f"{_words_of(noise)}{most}"), ""]
+    distinct = f"; {len(tally):,} distinct scores" if explain else ""
+    lines += titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}{distinct}")
+    lines += [] if clusters is None else titled("clusters", str(clusters))
+    by_audit = prior.method.startswith("audit")
+    lines += titled("assumes", "checked rows were drawn at random" if by_audit else ASSUMES[scenario])
+    if explain:
+        lines += titled("estimator", prior.assumption)
+        there = int(unlabelled)
+        rows = ", ".join(f"{'all ' if rows == there else ''}{rows:,} for {width}" for width, rows in advice.items())
+        lines += titled("audit", f"random unlabelled rows to check for an interval of a given width: {rows}")
+    return [*lines, *folded(prior.notices, "command", explain=explain)]
+
+
+def verdict_words(prior: ClassPrior) -> str:
+    """How common positives are, and how far the data leave it open."""
+    interval = prior.interval
+    named = "" if interval is None or interval.confidence is None else f"{interval.confidence:.0%} interval "
+    doubt = "" if interval is None or not interval.width else f" ({named}{_percents(interval)})"
+    among = "of all rows" if prior.value != prior.unlabelled else "of the population"
+    words = f"About {_hundredths(prior.value)}% {among} are positive{doubt}; {prior.method}."
+    if prior.feasible is None or prior.feasible == interval or "audit" in prior.method:
+        return words
+    words += f" Feasible at all: {_percents(prior.feasible)}, for any score distribution, if labels are random"
+    if prior.feasible_uneven is not None:
+        from pulens.priors.feasible import UNEVEN
+
+        most = f"{_hundredths(prior.feasible_uneven.high)}%"
+        words += f"; up to {most} if high scores were labelled up to {UNEVEN:g} times as often"
+    return f"{words}."
+
+
+def _percents(interval: Interval) -> str:
+    return f"{_hundredths(interval.low)} to {_hundredths(interval.high)}%"
+
+
+def _hundredths(share: float) -> str:
+    return f"{100 * share:.1f}" if share >= 0.01 or not share else f"{100 * share:.2g}"
 
 
 def _words_of(noise: LabelNoise) -> str:
@@ -59,7 +85,7 @@ def _words_of(noise: LabelNoise) -> str:
 
 
 def share_lines(prior: ClassPrior) -> list[str]:
-    """The share of positives in each population: number, interval, and what is possible at all, of the same rows."""
+    """The share of positives in each population: number, interval and feasible range, of the same rows."""
     interval = prior.interval
     named = (
         "" if interval is None else "range" if interval.confidence is None else f"{interval.confidence:.0%} interval"
@@ -70,20 +96,12 @@ def share_lines(prior: ClassPrior) -> list[str]:
     if both:
         rows.append((POPULATIONS[1], prior.unlabelled, prior.unlabelled_interval, prior.unlabelled_feasible))
     possible = any(reach is not None and reach != own for _, _, own, reach in rows)
-    # beside an estimate that an audit sharpens stands the audit's own interval
-    beside = "by the audit alone" if "audit" in prior.method else "possible at all"
-    head = f"{'share of positives among':<32}{'':>9}{named:>18}{beside if possible else '':>20}"
+    other = "by the audit alone" if "audit" in prior.method else "feasible range"
+    head = f"{'share of positives among':<32}{'':>9}{named:>18}{other if possible else '':>20}"
     lines = [head.rstrip()]
     for name, value, own, reach in rows:
         cells = f"{_ends(own):>18}{_ends(reach) if possible else '':>20}"
-        lines.append(f"  {name:<30}{value:>9.4g}{cells}".rstrip())
-    if possible and beside == "possible at all":
-        lines.append(POSSIBLE)
-        if prior.feasible_uneven is not None:
-            from pulens.priors.feasible import UNEVEN
-
-            often = f"if high scores were labelled up to {UNEVEN:g} times as often: {_ends(prior.feasible_uneven)}"
-            lines.append(f"{often}{' of all rows' if both else ''}")
+        lines.append(f"  {name:<30}{f'{value:.3f}' if value >= 0.01 else f'{value:.3g}':>9}{cells}".rstrip())
     return lines
 
 
@@ -91,15 +109,11 @@ def _ends(interval: Interval | None) -> str:
     return "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}"
 
 
-def _told(title: str, words: str) -> list[str]:
-    return textwrap.wrap(f"{title:<13}{words}", WIDTH, subsequent_indent=" " * 13, break_on_hyphens=False)
-
-
 def estimator_lines(estimators: Mapping[str, float]) -> list[str]:
-    """What each estimator says, of the unlabelled rows."""
+    """Each estimator's result, for the unlabelled rows."""
     from pulens.priors import find
 
-    lines = ["", f"each estimator, of the {POPULATIONS[1]}"]
+    lines = ["", f"each estimator, for the {POPULATIONS[1]}"]
     for name, value in estimators.items():
         lines += textwrap.wrap(
             f"  {name:<18} {value:.4f}  {find(name).summary}", WIDTH, subsequent_indent=" " * 29, break_on_hyphens=False
@@ -113,7 +127,7 @@ def paste_lines(prior: ClassPrior, given: Mapping[str, Any], noise: LabelNoise |
     from pulens.report.next_steps import another_command
 
     interval = prior.interval
-    reach = "" if interval is None or interval.width == 0 else f", with its doubt {_range(interval)}"
+    reach = "" if interval is None or interval.width == 0 else f", or with its uncertainty {_range(interval)}"
     number = f"--class-prior {prior.value:.4g}"
     options: list[str] = []
     for name in ("weight", "cluster", "reviews", "reviewed_above", "reviewed_below_share"):
@@ -136,8 +150,7 @@ def paste_lines(prior: ClassPrior, given: Mapping[str, Any], noise: LabelNoise |
     command = another_command(typed_command(click.get_current_context()), ("evaluate",), tuple(options))
     if given.get("combine"):
         command += " --combine"
-    said = f"as a number: {number}{reach}. To evaluate with it, doubt and all:"
-    return ["", *textwrap.wrap(said, WIDTH, break_on_hyphens=False), f"  {command}"]
+    return ["", *wrapped(f"To reuse it: {number}{reach}.", 0), "To evaluate with it:", *pasteable(command)]
 
 
 def _range(interval: Interval) -> str:

@@ -28,7 +28,7 @@ GOALS = ("all", "f1", "precision", "recall", "class_prior", "roc_auc")
 
 @click.group(name="audit")
 def command() -> None:
-    """Choose the rows that a person should check, and read what the answers prove.
+    """Choose the rows that a person should check, and read what the answers show.
 
     \b
     Examples:
@@ -213,8 +213,7 @@ def plan(
 )
 @click.option("--source", metavar="FILE", help="The table; the answers are refused if it has changed.")
 @click.option("--allow-changed", is_flag=True, help="With --source: use the plan's counts if it has changed.")
-@offers("html_path")
-@offers("json_path", "quiet")
+@offers("explain", "html_path", "json_path", "quiet")
 def read(
     queue: str,
     plan_file: str | None,
@@ -229,11 +228,12 @@ def read(
     nearly_random: float | None,
     source: str | None,
     allow_changed: bool,
+    explain: bool,
     html_path: str | None,
     json_path: str | None,
     quiet: bool,
 ) -> None:
-    """Show what the answers in a QUEUE prove, assuming nothing about labelling.
+    """Show what the answers in a QUEUE say about the model, however labels were chosen.
 
     \b
     Examples:
@@ -271,7 +271,7 @@ def read(
             second=second,
             nearly_random=nearly_random,
         )
-        words = answer_text(result) if shown else ""  # the whole forecast is made for JSON and page alone
+        words = answer_text(result, explain=explain) if shown else ""  # a forecast is made for JSON and page only
         texts = {} if json_path is None else {json_path: to_json(answer_of(result))}
         if html_path is not None:
             texts[html_path] = page_of(result)
@@ -287,14 +287,29 @@ def answer_of(result: QueueResult) -> dict[str, Any]:
     return {**result.to_dict(), "forecast": result.forecast.to_dict()}
 
 
-def answer_text(result: QueueResult) -> str:
-    """The same in words."""
+def answer_text(result: QueueResult, *, explain: bool = False) -> str:
+    """The same in words, with what to do next."""
     from pulens.audits.words import forecast_lines
 
     if not result.counts.checked.any():
         words = ["No row is answered yet.", *forecast_lines(result.plan.forecast, result.plan.budget)]
         return "\n".join(words)
-    return str(result)
+    return "\n".join([result._text("command", explain=explain), *_next(result)])
+
+
+def _next(result: QueueResult) -> list[str]:
+    """More rows of the same plan, where rows are left."""
+    import shlex
+
+    from pulens.report.lines import pasteable
+    from pulens.report.next_steps import FEWEST_TO_PLAN, MORE_TO_CHECK
+
+    checked, rows = int(result.counts.checked.sum()), int(result.counts.rows.sum())
+    if checked + FEWEST_TO_PLAN > rows:
+        return []
+    budget = str(min(checked + MORE_TO_CHECK, rows))
+    words = ["pulens", "audit", "more", str(result.path), "--budget", budget, "--out", "queue2.csv"]
+    return ["", f"next: check {int(budget) - checked:,} more rows of the same plan:", *pasteable(shlex.join(words))]
 
 
 def page_of(result: QueueResult) -> str:
@@ -358,4 +373,4 @@ def _show(found: AuditPlan, out: str, *, quiet: bool) -> None:
     if quiet:
         return
     click.echo(str(found))
-    click.echo(f"\nFill in the column answer of {out}, then: pulens audit read {out}")
+    click.echo(f"\nnext: fill in the column answer of {out}, then:\n  pulens audit read {out}")

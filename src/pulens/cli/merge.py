@@ -24,4 +24,7 @@ def command(files: tuple[str, ...], out: str, allow_repeats: bool) -> None:
     check_targets({"--out": out}, *files)
     merged = merge((read_tally_file(file) for file in files), allow_repeats=allow_repeats)
     write_tally_file(out, merged)
-    click.echo(f"{out}: {merged}")
+    from pulens.cli.tally import counted_words
+
+    many = len(merged.parts)
+    click.echo(counted_words(out, merged.tally, f" from {many} part{'s' if many > 1 else ''}"))

@@ -57,7 +57,7 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 @cluster_option
 @offers("confidence")
 @click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
-@offers("json_path")
+@offers("explain", "json_path")
 def command(
     file: str,
     method: str | None,
@@ -69,6 +69,7 @@ def command(
     confidence: float,
     within: tuple[str, ...],
     plot_path: str | None,
+    explain: bool,
     json_path: str | None,
     **given: Any,
 ) -> None:
@@ -135,19 +136,22 @@ def command(
         if plot_path is not None:
             write_figure(plot_path, prior.plot().figure)
     if json_path != "-":
-        lines = prior_lines(prior, tally, Scenario(scenario), clusters, noise_found, answer["rows_to_audit"])
+        advice = answer["rows_to_audit"]
+        lines = prior_lines(prior, tally, Scenario(scenario), clusters, noise_found, advice, explain=explain)
         if "estimators" in answer:
             lines += estimator_lines(answer["estimators"])
-        if checked is None:
+        if checked is None and audit is None:
             lines += ["", *_next(tally)]
         lines += paste_lines(prior, {**given, **asked}, noise_found)
         click.echo("\n".join(lines))
 
 
 def _by_checked_rows(checked: Reviewed, asked: dict[str, Any]) -> tuple[ClassPrior, dict[str, Any]]:
-    """The audit's class prior, which nothing else may settle beside it."""
+    """The audit's class prior, which nothing else may settle."""
     if asked != {"method": None, "compare": False, "label_noise": "0", "audit": None, "combine": False}:
-        raise click.UsageError("--reviews settles the class prior alone: leave out what else was to find it.")
+        raise click.UsageError(
+            "--reviews settles the class prior: leave out --method, --all, --label-noise, --audit and --combine."
+        )
     return checked.class_prior, {"class_prior": checked.class_prior.to_dict()}
 
 
@@ -190,7 +194,7 @@ def _estimated(
     if label_noise == "estimate":
         if not isinstance(counted, Tally):
             raise PulensError(
-                "--label-noise estimate takes rows for independent, and --cluster says which of them are not: give "
+                "--label-noise estimate assumes independent rows, and --cluster says that they are not: give "
                 "--label-noise as a share, or leave --cluster out."
             )
         if audit is not None:
@@ -207,14 +211,14 @@ def _estimated(
 
 
 def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float) -> Reviewed | None:
-    """The rows that people checked beside the table, if any were named."""
+    """The rows that people checked, if any were named."""
     from pulens.doors.reviews import reviewed
     from pulens.doors.reviews_asked import ReviewsAsked
     from pulens.inputs import Reading
 
     asked = ReviewsAsked(**review_arguments(given))
     if given["cluster"] is not None and (given["reviews"] is not None or given["reviewed_above"] is not None):
-        raise PulensError("checked rows were drawn one by one, whatever they belong to: leave --cluster out.")
+        raise PulensError("checked rows were drawn one by one, whatever their cluster: leave --cluster out.")
     reading = Reading(**reading_arguments(given), **engine_arguments(given))
     return reviewed(file, None, reading, asked, scenario=scenario, confidence=confidence, seed=0, check=False)
 
@@ -222,6 +226,7 @@ def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float
 def _next(tally: Tally) -> list[str]:
     """The check that would settle the class prior, whatever the scores and labels are like."""
     from pulens.cli._typed import typed_command
+    from pulens.report.lines import pasteable
     from pulens.report.next_steps import another_command, rows_to_check
 
     rows = rows_to_check(tally.totals.unlabelled)
@@ -229,7 +234,7 @@ def _next(tally: Tally) -> list[str]:
         return []
     options = ("--goal", "class_prior", "--budget", str(rows), "--out", "queue.csv")
     command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
-    return [f"to settle it, check {rows} rows drawn where answers matter:", f"  {command}"]
+    return [f"next: check {rows} rows, drawn where answers matter; they settle it:", *pasteable(command)]
 
 
 def _show_within(
@@ -253,7 +258,7 @@ def _show_within(
     for option, said in {**alone, "--confidence": confidence != 0.95}.items():
         if said:
             raise PulensError(
-                f"{option} speaks of one class prior, and --within of one for each cell: give one of them."
+                f"{option} is about one class prior, and --within estimates one for each cell: give one of them."
             )
     columns: Any = within[0] if len(within) == 1 else list(within)
     asked: dict[str, Any] = {"scenario": scenario, "label_noise": _share(label_noise), "method": method}
@@ -267,11 +272,13 @@ def _show_within(
         named = () if method is None else ("--class-prior", method)
         columns_typed = tuple(word for name in within for word in ("--within", name))
         line = another_command(command, ("evaluate",), (*columns_typed, *named))
-        click.echo(f"{found}\n\nTo evaluate with these, doubt and all:\n  {line}")
+        from pulens.report.lines import pasteable
+
+        click.echo("\n".join([f"{found}\n", "To evaluate with these:", *pasteable(line)]))
 
 
 def _every_estimator(tally: Tally, options: dict[str, Any]) -> dict[str, float]:
-    """What each estimator says of the share of positives among the unlabelled rows."""
+    """The share of positives among the unlabelled rows by each estimator."""
     from pulens.priors import estimate_from_tally, names
 
     return {name: estimate_from_tally(tally, name, **options).unlabelled for name in names()}

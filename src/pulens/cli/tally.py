@@ -63,4 +63,17 @@ def command(source: str, out: str, score: tuple[str, ...], cluster: str | None, 
         read, arguments["cluster"] = read_buckets, cluster
     counted = read(source, allow_one_kind=True, **arguments)
     write_tally_file(out, TallyFile.of(counted, source=shown_address(source), **arguments))
-    click.echo(f"{out}: {counted}")
+    click.echo(counted_words(out, counted))
+
+
+def counted_words(out: str, counted: Any, parts: str = "") -> str:
+    """What a file of counts holds, and the command that reads it."""
+    import shlex
+
+    from pulens.report.lines import pasteable
+
+    kind, _, inside = str(counted).removesuffix(")").partition("(")
+    of = kind.strip().removeprefix("JointTally of ") if kind.startswith("JointTally") else ""
+    command = shlex.join(["pulens", "compare" if of else "evaluate", out])
+    lines = [f"Counted into {out}{parts}: {inside}{f', scores {of}' if of else ''}."]
+    return "\n".join([*lines, f"next:{pasteable(command, 1)[0]}"])

@@ -249,10 +249,13 @@ class QueueResult(AuditResult):
         return told
 
     def __str__(self) -> str:
+        return self._text("python", explain=False)
+
+    def _text(self, way: str, *, explain: bool) -> str:
         from pulens.report.audit_text import audit_text
         from pulens.report.judges_text import judges_text
 
-        text = audit_text(self, recovered=self.recovered, more=self.outlook)
+        text = audit_text(self, recovered=self.recovered, more=self.outlook, way=way, explain=explain)
         return "\n\n".join([text, *judges_text(self)])
 
     def more(self, budget: int, *, source: Any = None, allow_changed: bool = False) -> AuditPlan:

@@ -1,4 +1,4 @@
-"""What a reader of an audit is shown: both columns beside recovered numbers, the test of labelling, what comes next."""
+"""What a reader of an audit is shown: both columns and recovered numbers, the test of labelling, what comes next."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class AuditRow:
 class AuditSummary:
     """The sentences and the table of an audit, the same in text, Markdown, JSON and on the page.
 
-    ``contradicted`` holds the words that stand before every number that takes labels for random, where the answers say
-    that they are not.
+    ``contradicted`` holds the words shown before every number that assumes random labels, where the answers contradict
+    that.
     """
 
     checked: str
@@ -75,7 +75,7 @@ def summarise_audit(
     identified: Identified | None = None,
     more: str = "",
 ) -> AuditSummary:
-    """Gather what the renderings show; ``recovered`` are numbers of the same rows that take labels for random."""
+    """Gather what the renderings show; ``recovered`` are numbers of the same rows that assume random labels."""
     beside = recovered or {}
     rows = tuple(
         AuditRow(name, result.estimates[name], result.if_random.get(name), beside.get(name))
@@ -122,7 +122,7 @@ def checked_sentence(result: AuditResult) -> str:
 def _not_tested(result: AuditResult) -> str:
     labelled = int(result.counts.labelled.sum())
     if labelled < 5:
-        return f"Whether labels are random was not tested: there are {labelled} labelled rows beside the checked ones."
+        return f"Whether labels are random was not tested: there are only {labelled} labelled rows."
     return "Whether labels are random was not tested: the scores of the rows are not known."
 
 
@@ -214,7 +214,7 @@ def audit_verdict(result: AuditResult) -> tuple[str, ...]:
         first = f"Of the rows flagged{at}, {percent(precision.value)}{doubt(precision.interval)} are truly positive"
         first += f"; {_share_found(recall)}."
     checked = int(result.counts.checked.sum())
-    return (first, f"{_f1(f1)}This rests on {checked:,} checked rows and assumes nothing about how labels came about.")
+    return (first, f"{_f1(f1)}This rests on {checked:,} checked rows and assumes nothing about how labels were chosen.")
 
 
 def _share_found(recall: Estimate) -> str:
