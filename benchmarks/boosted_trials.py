@@ -39,6 +39,12 @@ def odds(shares):
     return logit(np.clip(shares, bags.SHARES, 1 - bags.SHARES))
 
 
+def grown_size(trees, labelled):
+    """What the trials were made with: steps of .1, however few labels there are."""
+    growth = min(max((labelled / 250) ** 0.5, 1.0), 4.0)
+    return bags.Size(int(trees * growth), 16 if growth < 2 else 31, 0.1)
+
+
 class Case:
     """One table with its labels, and what all trials on it share."""
 
@@ -135,7 +141,7 @@ def together(case, parts):
 
 def stage_ones(case):
     """Name and kinds of models of each stage one that was tried; what several of them share is made once."""
-    size = bags.Size.for_labels(60, int(case.labelled.sum()))
+    size = grown_size(60, int(case.labelled.sum()))
     share = case.labelled.mean()
     made = {}
 
@@ -196,7 +202,7 @@ def kernel_students(case, targets):
 
 def trials(case):
     """Name and (unseen, test) log-odds of each trial."""
-    small, grown = bags.Size(80, 16), bags.Size.for_labels(80, int(case.labelled.sum()))
+    small, grown = bags.Size(80, 16, 0.1), grown_size(80, int(case.labelled.sum()))
     for name, parts in stage_ones(case):
         scores, own = together(case, parts)
         yield f"{name} | stage one alone", own

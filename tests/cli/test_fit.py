@@ -240,3 +240,21 @@ def test_a_table_with_semicolons_read_as_one_with_commas_is_told_by_its_separato
     with pytest.raises(SystemExit, match="2"):
         main(["fit", "table.csv", "--delimiter", ",", *LABEL])
     assert "If columns are separated by ';', say so: delimiter=';'" in " ".join(capsys.readouterr().err.split())
+
+
+def test_where_nobody_watches_a_line_says_from_time_to_time_what_is_done(monkeypatch, capsys):
+    import time
+
+    from pulens.cli import _output
+
+    monkeypatch.setattr(_output, "EVERY", 0.05)
+    with _output.working("Reading rows") as tell:
+        tell("Training without fold 1 (1 of 7)")
+        time.sleep(0.3)
+    assert "Training without fold 1 (1 of 7): 0 min so far\n" in capsys.readouterr().err
+    with _output.working("Reading rows", quiet=True):
+        time.sleep(0.2)
+    monkeypatch.setattr(_output, "EVERY", 60.0)
+    with _output.working("Reading rows"):
+        pass
+    assert capsys.readouterr().err == ""

@@ -36,7 +36,7 @@ def fitted(world):
 
 
 def quick(**more):
-    return BoostedPU(n_estimators=4, iterations=20, random_trees=20, **{"centres": 50, **more})
+    return BoostedPU(n_estimators=4, iterations=7, random_trees=20, **{"centres": 50, **more})
 
 
 def test_it_finds_the_positives_and_their_share(world, fitted):
@@ -291,14 +291,15 @@ def test_models_count_as_labels_tell_and_alike_where_labels_are_few():
 
 
 def test_many_labels_make_larger_machines():
-    assert [Size.for_labels(60, labelled).trees for labelled in (1, 250, 1000, 4000, 10**7)] == [60, 60, 120, 240, 240]
-    assert [Size.for_labels(60, labelled).leaves for labelled in (250, 999, 1000)] == [16, 16, 31]
+    assert [Size.for_labels(20, labelled).trees for labelled in (1, 250, 1000, 4000, 10**7)] == [20, 20, 120, 240, 240]
+    assert [Size.for_labels(20, labelled).leaves for labelled in (250, 999, 1000)] == [16, 16, 31]
+    assert [Size.for_labels(20, labelled).step for labelled in (250, 999, 1000)] == [0.3, 0.3, 0.1]
 
 
 def test_copies_of_labelled_rows_among_the_unlabelled_ones_do_not_tell_who_is_labelled():
     """Who was collected as a positive is in the population, too; features say nothing, only the copy could."""
     areas = []
-    for seed in range(3):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         population, collected = rng.normal(size=(400, 3)), rng.choice(400, 60, replace=False)
         X, labels = np.concatenate([population[collected], population]), np.repeat([1, 0], [60, 400])

@@ -14,20 +14,49 @@ if TYPE_CHECKING:
     from pulens.doors.top import Top
 
 
+EVERY = 60.0  # seconds between lines where standard error is no terminal
+
+
 @contextmanager
 def working(words: str, *, quiet: bool = False) -> Iterator[Callable[[str], None]]:
-    """A spinner on standard error while something takes time; nothing where that is not a terminal.
+    """A spinner on standard error while something takes time; a line a minute where that is not a terminal.
 
-    What it gives changes the words beside the spinner.
+    What it gives changes the words.
     """
     from rich.console import Console
 
     console = Console(stderr=True)
-    if quiet or not console.is_terminal:
+    if quiet:
         yield lambda _: None
-        return
-    with console.status(words) as status:
-        yield status.update
+    elif console.is_terminal:
+        with console.status(words) as status:
+            yield status.update
+    else:
+        with _minute_by_minute(words) as tell:
+            yield tell
+
+
+@contextmanager
+def _minute_by_minute(words: str) -> Iterator[Callable[[str], None]]:
+    """Say from time to time what is being done; nothing where it takes less than a minute."""
+    import time
+    from threading import Event, Thread
+
+    import click
+
+    now, over, began = [words], Event(), time.monotonic()
+
+    def say() -> None:
+        while not over.wait(EVERY):
+            click.echo(f"{now[0]}: {(time.monotonic() - began) / 60:.0f} min so far", err=True)
+
+    thread = Thread(target=say, daemon=True)
+    thread.start()
+    try:
+        yield lambda told: now.__setitem__(0, told)
+    finally:
+        over.set()
+        thread.join()
 
 
 def answer_texts(
@@ -46,6 +75,8 @@ def answer_texts(
     ``more`` is added to the JSON, ``typed`` is the command itself, for what to type next, ``tops`` are places of the
     list that the page and Markdown lead with.
     """
+    if not any(path is not None for path in paths.values()):
+        return {}
     from pulens.report import evaluation_markdown, evaluation_page
 
     shared = [(Path(words[0]).name,) if place == 2 else words for place, words in enumerate(typed)]  # no folders

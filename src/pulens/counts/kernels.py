@@ -65,7 +65,7 @@ def sort_in_place(values: NDArray[Any]) -> None:
     >>> values
     array([1., 2., 3.])
     """
-    workers = _cores()
+    workers = cores()
     if values.size < SHARED_SORT or workers < 2:
         values.sort()
         return
@@ -75,7 +75,7 @@ def sort_in_place(values: NDArray[Any]) -> None:
         list(pool.map(lambda ends: values[ends[0] : ends[1]].sort(), pairwise(ends)))
 
 
-def _cores() -> int:
+def cores() -> int:
     """Cores this process may use, at most eight; ``PULENS_THREADS`` says otherwise. Results do not depend on it."""
     asked = os.environ.get("PULENS_THREADS", "")
     if asked.isdigit() and int(asked) > 0:

@@ -9,9 +9,11 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from joblib import parallel_config
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from pulens.counts.kernels import cores
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.typed_columns import TypedTable
 from pulens.learning.fitting.priors import of_these_rows
@@ -126,4 +128,5 @@ def fit_one(model: Any, table: TypedTable, labelled: Booleans, groups: Any) -> A
         rows, seed = clone(fresh[0]).fit_transform(table), int(getattr(learner, "random_state", 0) or 0)
         asked: dict[str, Any] = {"method": check_estimator_name(prior), "groups": groups}
         learner.class_prior = estimated_class_prior(rows, labels, str(learner.scenario), seed, **asked)
-    return fresh.fit(table, labels, **told)
+    with parallel_config("threading", n_jobs=cores()):  # for learners whose own n_jobs says nothing
+        return fresh.fit(table, labels, **told)

@@ -13,7 +13,6 @@ what changes along many columns at once. How much each kind of model counts is r
 
 from __future__ import annotations
 
-import warnings
 from pathlib import Path
 from typing import Any, Self
 
@@ -31,6 +30,7 @@ from pulens.learning.learners.base.facts import Learner
 from pulens.learning.learners.base.prior import resolved_prior
 from pulens.learning.learners.base.row_groups import checked_groups
 from pulens.learning.learners.forest.numeric_trees import NumericTrees, boosted_trees, forest_trees
+from pulens.learning.learners.forest.random_trees import RandomTrees, random_trees
 from pulens.learning.learners.parts.bags import SHARES, Size, bag_scores
 from pulens.learning.learners.parts.label_weights import label_weights
 from pulens.learning.learners.parts.rank_kernel import KernelRidge, RankKernel
@@ -56,7 +56,8 @@ class BoostedPU(PUClassifier):
         Bags of stage one.
     iterations
         Trees of every boosting machine of stage one with up to 250 labelled rows, a third more in stage two; with the
-        labels their number grows, as the root of the labelled rows, up to four times.
+        labels their number grows, as the root of the labelled rows, up to four times. From 1,000 labelled rows there
+        are three times as many, with steps a third as long.
     random_trees
         Extremely randomised trees of stage two.
     centres
@@ -92,9 +93,9 @@ class BoostedPU(PUClassifier):
         self,
         *,
         class_prior: Any = "auto",
-        n_estimators: int = 12,
-        iterations: int = 60,
-        random_trees: int = 100,
+        n_estimators: int = 8,
+        iterations: int = 20,
+        random_trees: int = 60,
         centres: int = 400,
         scenario: str = DEFAULT_SCENARIO,
         n_jobs: int | None = None,
@@ -171,7 +172,7 @@ class BoostedPU(PUClassifier):
 
     def _learn(self, known: TrainingRows, targets: Floats, rng: np.random.Generator) -> Floats:
         """Stage two: models fitted to probabilities; gives back each one's log-odds of rows that it had not seen."""
-        from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
+        from sklearn.ensemble import HistGradientBoostingRegressor
 
         part = known.dealt(PARTS, rng)
         size = Size.for_labels(self.iterations * 4 // 3, int(known.labelled.sum()))
@@ -182,34 +183,21 @@ class BoostedPU(PUClassifier):
                 inside = outside
             rows = without_empty_columns(known.rows[inside])
             model = HistGradientBoostingRegressor(
-                max_iter=size.trees,
-                max_leaf_nodes=size.leaves,
+                **size.options(int(inside.sum())),
                 max_features=0.3,  # of a node's columns: trees that differ more
-                min_samples_leaf=max(2, min(20, int(inside.sum()) // 20)),
-                l2_regularization=1.0,
-                early_stopping=False,
                 random_state=int(rng.integers(2**31)),
             ).fit(rows, targets[inside], **known.fit_weights(inside))
             if outside.any():
                 unseen[outside] = model.predict(known.rows[outside])
             models.append(model)
         filled, stand_ins = known.filled()
-        forest = ExtraTreesRegressor(
-            self.random_trees,
-            bootstrap=True,
-            oob_score=True,
-            max_features=0.5,
-            n_jobs=self.n_jobs,
-            random_state=int(rng.integers(2**31)),
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of three rows one may be in every tree's bag
-            forest.fit(filled, targets, sample_weight=known.weights)
+        forest = self._forest(filled, targets, known.weights, self.random_trees, rng)
         self.boosted_, self.start_ = boosted_trees(models)
-        self.random_ = forest_trees(forest, stand_ins)
-        apart = [unseen, forest.oob_prediction_]
-        if known.groups is not None:
-            apart[1] = self._of_other_groups(forest, filled, targets, known, part)
+        self.random_ = forest_trees(forest.trees, stand_ins)
+        if known.groups is None:
+            apart = [unseen, forest.mean_out_of_bag(filled, float(np.average(targets, weights=known.weights)))]
+        else:
+            apart = [unseen, self._of_other_groups(filled, targets, known, part, rng)]
         self.kernel_ = None
         if self.centres:
             ridge = KernelRidge(known.rows, known.weights, self.centres, rng)
@@ -217,12 +205,16 @@ class BoostedPU(PUClassifier):
             apart.append(kernel_apart)
         return _log_odds(*apart)
 
+    def _forest(
+        self, rows: Rows, targets: Floats, weights: Floats, count: int, rng: np.random.Generator
+    ) -> RandomTrees:
+        options: dict[str, Any] = {"max_features": 0.5, "min_samples_leaf": 2, "bootstrap": True, "n_jobs": self.n_jobs}
+        return random_trees(count, rows, targets, weights, int(rng.integers(2**31)), **options)
+
     def _of_other_groups(
-        self, forest: Any, filled: Rows, targets: Floats, known: TrainingRows, part: NDArray[np.int64]
+        self, filled: Rows, targets: Floats, known: TrainingRows, part: NDArray[np.int64], rng: np.random.Generator
     ) -> Floats:
         """Scores by random trees that saw no row of the same group: a tree's own bag leaves rows out, not groups."""
-        from sklearn.base import clone
-
         found = np.empty(part.size)
         for number in range(PARTS):
             inside, outside = part != number, part == number
@@ -231,9 +223,8 @@ class BoostedPU(PUClassifier):
             if not inside.any():
                 inside = outside
             fewer = max(self.random_trees // PARTS, 1)
-            own = clone(forest).set_params(n_estimators=fewer, oob_score=False)
-            own.fit(filled[inside], targets[inside], sample_weight=known.weights[inside])
-            found[outside] = own.predict(filled[outside])
+            own = self._forest(filled[inside], targets[inside], known.weights[inside], fewer, rng)
+            found[outside] = own.mean(filled[outside])
         return found
 
     def _settled_prior(self, known: TrainingRows, scores: Floats, scenario: Scenario) -> float:

@@ -32,6 +32,7 @@ FURTHEST = 4.0  # deviations; a word that one row in thousands has would else co
 WIDTHS = (0.5, 1.0, 2.0)
 PENALTIES = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 TRIED_ON = 5000  # rows on which width and penalty are chosen
+TRIED_CENTRES = 200  # and centres; the kernel is the same, and so are the width and penalty that suit it
 AT_ONCE = 20_000  # rows whose features are in memory
 NEGLIGIBLE = 1e-6  # of the kernel's largest direction
 Rows = NDArray[np.float32]
@@ -152,45 +153,49 @@ class KernelRidge:
 
     @cached_property
     def _bases(self) -> list[tuple[float, Floats, Floats, Floats]]:
-        """For each width: its scale, what turns kernels into features, and eigenvalues and scores of tried rows."""
+        """For each width: its scale, eigenvalues of the tried rows' features, and weighted kernels and their turn."""
         made = []
-        within = squared_distances(self.centres, self.centres)
-        distances = squared_distances(self.ranks(self.rows[self.tried]), self.centres)
+        few = self.centres[:TRIED_CENTRES]
+        within = squared_distances(few, few)
+        distances = squared_distances(self.ranks(self.rows[self.tried]), few)
         weights = self.weights[self.tried]
+        roots = np.sqrt(weights)[:, None]
         for width in WIDTHS:
             scale = width * self.median
-            values, vectors = np.linalg.eigh(np.exp(within / -scale))
-            kept = values > NEGLIGIBLE * values[-1]
-            turned = vectors[:, kept] / np.sqrt(values[kept])
-            features = np.exp(distances / -scale) @ turned
-            features -= np.average(features, axis=0, weights=weights)
-            curvature, axes = np.linalg.eigh((features * weights[:, None]).T @ features)
-            made.append((scale, turned, np.maximum(curvature, 0.0), (features * weights[:, None]) @ axes))
+            turned = _turned(within, scale)
+            kernels = np.exp(distances / -scale)
+            kernels -= np.average(kernels, axis=0, weights=weights)
+            kernels *= roots
+            curvature, axes = np.linalg.eigh(turned.T @ (kernels.T @ kernels) @ turned)
+            made.append((scale, np.maximum(curvature, 0.0), kernels, turned @ axes))
         return made
 
-    def _chosen(self, target: Floats) -> tuple[float, Floats, float]:
-        """Scale, turn and penalty of least generalised cross-validation."""
+    def _chosen(self, target: Floats) -> tuple[float, float]:
+        """Scale and penalty of least generalised cross-validation."""
         weights, size = self.weights[self.tried], self.tried.size
         apart = target[self.tried] - np.average(target[self.tried], weights=weights)
         whole, best, found = float(weights @ apart**2), np.inf, None
-        for scale, turned, curvature, scores in self._bases:
-            explained = (scores.T @ apart) ** 2
+        for scale, curvature, kernels, turned in self._bases:
+            explained = (turned.T @ (kernels.T @ (np.sqrt(weights) * apart))) ** 2
             for penalty in PENALTIES:
                 shrunk = curvature + penalty
                 loss = whole - float((explained * (2 / shrunk - curvature / shrunk**2)).sum())
                 freedom = 1 - (float((curvature / shrunk).sum()) + 1) / size
                 judged = max(loss, 0.0) / max(freedom, 1e-3) ** 2
                 if found is None or judged < best:
-                    best, found = judged, (scale, turned, penalty)
+                    best, found = judged, (scale, penalty)
         assert found is not None
         return found
 
     def fitted(self, target: Floats, part: NDArray[np.int64]) -> tuple[Floats, RankKernel]:
         """Scores of each row by a regression without the rows of its part, and the regression on all."""
-        scale, turned, penalty = self._chosen(target)
+        scale, penalty = self._chosen(target)
+        turned = _turned(squared_distances(self.centres, self.centres), scale)
         parts = int(part.max()) + 1
         sums = [_Sums.empty(turned.shape[1]) for _ in range(parts)]
-        for rows in _blocks(len(self.rows)):
+        blocks = list(_blocks(len(self.rows)))
+        features = np.empty((0, 0))
+        for rows in blocks:
             features = self._features(rows, scale, turned)
             for number in np.unique(part[rows]).tolist():
                 own = part[rows] == number
@@ -200,8 +205,9 @@ class KernelRidge:
             everything.join(one, 1.0)
         lines = [everything.without(one, penalty) for one in sums]
         unseen = np.empty(len(self.rows))
-        for rows in _blocks(len(self.rows)):
-            features = self._features(rows, scale, turned)
+        for rows in blocks:
+            if len(blocks) > 1:  # of a single block they are still there
+                features = self._features(rows, scale, turned)
             for number in np.unique(part[rows]).tolist():
                 own = part[rows] == number
                 start, line = lines[number]
@@ -212,6 +218,14 @@ class KernelRidge:
     def _features(self, rows: slice, scale: float, turned: Floats) -> Floats:
         found: Floats = np.exp(squared_distances(self.ranks(self.rows[rows]), self.centres) / -scale) @ turned
         return found
+
+
+def _turned(distances: Floats, scale: float) -> Floats:
+    """What turns kernels around the centres into features whose squared coefficients add up to the kernel's norm."""
+    values, vectors = np.linalg.eigh(np.exp(distances / -scale))
+    kept = values > NEGLIGIBLE * values[-1]
+    found: Floats = vectors[:, kept] / np.sqrt(values[kept])
+    return found
 
 
 @dataclass(slots=True, eq=False)
@@ -229,12 +243,12 @@ class _Sums:
         return cls(0.0, 0.0, np.zeros(width), np.zeros(width), np.zeros((width, width)))
 
     def add(self, features: Floats, target: Floats, weights: Floats) -> None:
-        weighted = features * weights[:, None]
+        rooted = features * np.sqrt(weights)[:, None]
         self.weight += float(weights.sum())
         self.target += float(weights @ target)
-        self.features += weighted.sum(axis=0)
-        self.cross += weighted.T @ target
-        self.squares += weighted.T @ features
+        self.features += weights @ features
+        self.cross += (weights * target) @ features
+        self.squares += rooted.T @ rooted  # a product with itself costs half of one with another
 
     def join(self, other: _Sums, sign: float) -> None:
         for field in fields(self):
