@@ -85,9 +85,9 @@ def _values(ctx: click.Context, label: str) -> list[str]:
 
 def _file(ctx: click.Context) -> tuple[str, str, Any]:
     """The file before the cursor, its format and how it is written."""
-    from pulens.inputs.engines.duckdb_files import expand
     from pulens.inputs.tables.dialect import NAMES, written_as
     from pulens.inputs.tables.formats import format_of
+    from pulens.inputs.tables.found_files import expand
 
     # while an option waits for its value, what stands before it is not sorted into parameters yet
     named = (ctx.params.get(name) for name in ("file", "source", "reference"))

@@ -78,8 +78,8 @@ def _are_comma_numbers(cells: list[str]) -> bool:
 def _head(path: str, given: dict[str, Any]) -> list[str]:
     """The first lines of a CSV file that can be read twice; of a folder or glob, of its first file."""
     from pulens.inputs.addresses import is_address
-    from pulens.inputs.engines.duckdb_files import expand
     from pulens.inputs.tables.formats import format_of
+    from pulens.inputs.tables.found_files import expand
     from pulens.inputs.tables.streams import as_text, open_stream
 
     if path == "-" or is_address(path) or given.get("table"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, quote, unquote
 
 from pulens.errors import InputError, shown
@@ -136,3 +137,8 @@ def check_database_file(source: str) -> None:
             f"{shown_address(source)}: there is no such file. Three slashes are followed by a path from here, four by "
             "one from the root."
         )
+
+
+def is_sql(value: Any) -> bool:
+    """Whether this is a SQLAlchemy engine or connection."""
+    return type(value).__module__.startswith("sqlalchemy.") and type(value).__name__ in ("Engine", "Connection")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pulens.counts.sample import PUSample
 from pulens.errors import InputError, MissingDependencyError, listed, shown
 from pulens.inputs.arrays import sample_from_arrays, series_values
@@ -14,6 +16,8 @@ from pulens.inputs.tables.dialect import PLAIN, Dialect
 
 def is_frame(value: Any) -> bool:
     """Whether narwhals knows this object as a table in memory."""
+    if isinstance(value, str | bytes | list | tuple | np.ndarray):
+        return False
     import narwhals as nw
 
     try:
@@ -21,6 +25,18 @@ def is_frame(value: Any) -> bool:
     except nw.exceptions.DuplicateError:  # only a table can have two columns of one name
         return True
     return isinstance(frame, nw.DataFrame)
+
+
+def is_lazy(value: Any) -> bool:
+    """Whether narwhals knows this object as a table inside an engine."""
+    if isinstance(value, str | bytes | list | tuple | np.ndarray):
+        return False
+    import narwhals as nw
+
+    try:
+        return isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # a table in memory: those inside an engine are not looked into yet
+        return False
 
 
 def open_frame(table: Any, *wanted: str, roles: Sequence[str] = ()) -> Any:

@@ -16,7 +16,7 @@ from pulens.counts.joint import JointTally
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally, Totals, check_counts
 from pulens.errors import InputError, cut, listed, shown
-from pulens.inputs.addresses import check_name, is_address, shown_address
+from pulens.inputs.addresses import check_name, is_address, is_sql, shown_address
 from pulens.inputs.arrays import python_values
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import CROSSED, NULL, crossed, find_column, is_hashable
@@ -30,12 +30,13 @@ from pulens.inputs.engines.drive import (
     count_tallies,
 )
 from pulens.inputs.files import buckets_from_file, joint_from_file, tally_from_file
-from pulens.inputs.frames import is_frame, open_frame
+from pulens.inputs.frames import is_frame, is_lazy, open_frame
 from pulens.inputs.periods import Period, alias
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.reading import Reading
 from pulens.inputs.tables.dialect import refuse_written
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
+from pulens.inputs.tables.found_files import ending, expand, has_duckdb
 from pulens.inputs.tables.streams import open_stream
 from pulens.keywords import hands_on, keywords_of, names_of
 from pulens.scalars import is_missing
@@ -584,18 +585,18 @@ def _engine(
 
         refuse_written(reading.dialect, "a database")
         return open_database(_database_path(source), table, columns, **options)
-    from pulens.inputs.engines.sql import is_sql, open_sql
-
     if is_sql(source) or is_address(source):
+        from pulens.inputs.engines.sql import open_sql
+
         refuse_written(reading.dialect, "a database")
         return open_sql(source, table, columns, **options)
     if isinstance(source, str | Path):
         if table is not None:
             raise InputError(f"{source}: table={table!r} is for databases; a file is one table.")
         return _file_engine(source, reading, {**options, "kept": kept})
-    from pulens.inputs.engines.lazy import LazyEngine, is_lazy
-
     if is_lazy(source):
+        from pulens.inputs.engines.lazy import LazyEngine
+
         if table is not None:
             raise InputError(f"table={table!r} is for databases; a {type(source).__name__} is one table.")
         refuse_written(reading.dialect, f"a {type(source).__name__}")
@@ -609,9 +610,6 @@ def is_elsewhere(source: Any) -> bool:
     >>> is_elsewhere("duckdb:///scores.db"), is_elsewhere("scores.csv")
     (True, False)
     """
-    from pulens.inputs.engines.lazy import is_lazy
-    from pulens.inputs.engines.sql import is_sql
-
     if isinstance(source, str | Path):
         name = str(source)
         return is_address(name) or _names_many(name)
@@ -633,8 +631,6 @@ def _database_path(url: str) -> str:
 
 
 def _file_engine(source: str | Path, reading: Reading, options: dict[str, Any]) -> AbstractContextManager[Any] | None:
-    from pulens.inputs.engines import duckdb_files
-
     name = str(source)
     parted = options["group_by"] is not None or reading.where is not None
     if name == "-" or name.endswith(".tally"):
@@ -642,7 +638,7 @@ def _file_engine(source: str | Path, reading: Reading, options: dict[str, Any]) 
             raise InputError(f"{name}: conditions and segments need rows in a file, a table or a database.")
         return None
     many = _names_many(name)
-    paths = duckdb_files.expand(name)
+    paths = expand(name)
     if many and not paths:
         raise InputError(f"{name}: no files found ({listed(EXTENSIONS, limit=20)} in a folder, or what a glob names).")
     kind = _common_format(name, paths, reading.format)
@@ -656,7 +652,9 @@ def _file_engine(source: str | Path, reading: Reading, options: dict[str, Any]) 
         )
     if not many and not _is_plain_file(name):
         return None  # a pipe, which can be read once
-    return duckdb_files.open_files(paths, reading.columns, format=kind, delimiter=reading.dialect, **options)
+    from pulens.inputs.engines.duckdb_files import open_files
+
+    return open_files(paths, reading.columns, format=kind, delimiter=reading.dialect, **options)
 
 
 def _names_many(name: str) -> bool:
@@ -673,8 +671,6 @@ def _is_plain_file(name: str) -> bool:
 
 
 def _is_large(path: Path, kind: str) -> bool:
-    from pulens.inputs.engines.duckdb_files import has_duckdb
-
     try:
         if path.suffix in (".bz2", ".xz") or not has_duckdb():
             return False
@@ -691,8 +687,6 @@ def _is_large(path: Path, kind: str) -> bool:
 
 
 def _common_format(name: str, paths: list[Path], format: str | None) -> str:
-    from pulens.inputs.engines.duckdb_files import ending
-
     if format is not None:
         return format
     kinds = {EXTENSIONS.get(ending(path), ending(path)) for path in paths}

@@ -7,8 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from glob import escape, has_magic
-from itertools import islice
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -22,20 +21,12 @@ from pulens.inputs.tables.arrow import write_as_parquet
 from pulens.inputs.tables.chunks import column_names
 from pulens.inputs.tables.dialect import PLAIN, Dialect, Said, dialect_of
 from pulens.inputs.tables.excel import sheet_of
-from pulens.inputs.tables.formats import EXTENSIONS, TEXT, separator_of
+from pulens.inputs.tables.formats import TEXT, separator_of
+from pulens.inputs.tables.found_files import DELIMITED
 from pulens.inputs.tables.streams import RecodedStream, as_text, explained_file, open_stream
 from pulens.inputs.tables.writing import table_bytes
 
 MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
-PARQUET, DELIMITED = ("parquet", "pq"), {"csv": ",", "tsv": "\t", "tab": "\t"}
-ENDINGS = (*PARQUET, *DELIMITED)
-MOST_ENTRIES = 100_000  # files and folders that a folder may hold
-
-
-def has_duckdb() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("duckdb") is not None and find_spec("pyarrow") is not None
 
 
 @contextmanager
@@ -372,66 +363,6 @@ def _with_number_labels(relation: Any, name: str) -> Any:
 
 def _is_partitioned(paths: list[Path]) -> bool:
     return all(any("=" in part for part in path.parent.parts) for path in paths)
-
-
-def expand(source: str) -> list[Path]:
-    """The files that a path, folder or glob stands for, in order.
-
-    >>> expand("no/such/*.parquet")
-    []
-    """
-    path = Path(source)
-    if path.is_dir():
-        return _tables_in(path)
-    if has_magic(source) and not path.exists():
-        from glob import iglob
-
-        names = list(islice(iglob(source, recursive=True), MOST_ENTRIES + 1))
-        if len(names) > MOST_ENTRIES:
-            raise InputError(f"{source}: more than {MOST_ENTRIES:,} files and folders: name fewer.")
-        return sorted(Path(name) for name in names if Path(name).is_file())
-    return [path]
-
-
-def _tables_in(folder: Path) -> list[Path]:
-    found = [entry for entry in _entries(folder) if ending(entry) in EXTENSIONS and entry.is_file()]
-    shown = [entry for entry in found if not any(_is_hidden(part) for part in entry.relative_to(folder).parts)]
-    # logs in JSON Lines may lie beside tables: they are tables where there are no others
-    return sorted([entry for entry in shown if ending(entry) in ENDINGS] or shown)
-
-
-def _entries(folder: Path) -> Iterator[Path]:
-    """Everything in a folder and its folders; refused where it is too much to be meant."""
-
-    def refuse(error: OSError) -> None:
-        raise InputError(f"{error.filename or folder}: cannot be read: {error.strerror}.") from error
-
-    seen = 0
-    for place, folders, names in os.walk(folder, onerror=refuse):
-        folders[:] = [name for name in folders if not _is_hidden(name)]
-        seen += len(folders) + len(names)
-        if seen > MOST_ENTRIES:
-            raise InputError(
-                f"{folder}: this folder holds more than {MOST_ENTRIES:,} files and folders. Name the folder of the "
-                "tables, or a glob of files."
-            )
-        yield from (Path(place, name) for name in names)
-
-
-def _is_hidden(part: str) -> bool:
-    return part.startswith((".", "_"))  # such as _SUCCESS and .crc files, which clusters leave behind
-
-
-def ending(path: Path) -> str:
-    """What tells a file's format, compression aside.
-
-    >>> ending(Path("scores.CSV.gz"))
-    'csv'
-    """
-    parts = path.name.lower().split(".")[1:]
-    if parts and parts[-1] == "gz":
-        parts.pop()
-    return parts[-1] if parts else ""
 
 
 def _one_line(error: Exception) -> str:

@@ -30,18 +30,6 @@ FEW_IDS, ROWS_PER_ID = 4_000_000, 4  # different clusters up to which, and rows 
 EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold them
 
 
-def is_lazy(value: Any) -> bool:
-    """Whether narwhals knows this object as a table inside an engine."""
-    import narwhals as nw
-
-    if isinstance(value, str | bytes | list | tuple | np.ndarray):
-        return False
-    try:
-        return isinstance(nw.from_native(value, pass_through=True), nw.LazyFrame)
-    except nw.exceptions.DuplicateError:  # a table in memory: those inside an engine are not looked into yet
-        return False
-
-
 class LazyEngine:
     """Group-bys of a narwhals lazy frame. Every expression stays in the engine until its counts are collected."""
 

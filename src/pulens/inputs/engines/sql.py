@@ -27,11 +27,6 @@ from pulens.inputs.periods import Period, alias, cut_in_sql
 FETCHED_ROWS = 50_000
 
 
-def is_sql(value: Any) -> bool:
-    """Whether this is a SQLAlchemy engine or connection."""
-    return type(value).__module__.startswith("sqlalchemy.") and type(value).__name__ in ("Engine", "Connection")
-
-
 @contextmanager
 def open_sql(
     source: Any,
