@@ -22,7 +22,8 @@ class Catalogue(Mapping[str, Facts]):
     cost nothing, not even where a file needs a heavy library.
 
     ``together``: a file may hold several near-identical facts, as a mapping from name to facts; to know the names all
-    files are then imported. ``dashes``: names may be typed with dashes.
+    files are then imported. ``several``: names of such a file by its stem, known without an
+    import. ``dashes``: names may be typed with dashes.
 
     >>> from pulens.labelling import MECHANISMS
     >>> "completely_at_random" in MECHANISMS, len(MECHANISMS) > 3
@@ -38,6 +39,7 @@ class Catalogue(Mapping[str, Facts]):
         *,
         plural: str = "",
         together: bool = False,
+        several: Mapping[str, tuple[str, ...]] | None = None,
         dashes: bool = False,
         error: type[PulensError] = PulensError,
     ) -> None:
@@ -45,6 +47,7 @@ class Catalogue(Mapping[str, Facts]):
         self._kind, self._plural, self._error = kind, plural or f"{kind}s", error
         found = (entry.name for entry in pkgutil.iter_modules(path) if not entry.ispkg)
         self._stems = tuple(sorted(stem for stem in found if not stem.startswith("_")))
+        self._homes = {name: stem for stem in self._stems for name in (several or {}).get(stem, (stem,))}
 
     @cached_property
     def _facts(self) -> dict[str, Facts]:
@@ -54,7 +57,7 @@ class Catalogue(Mapping[str, Facts]):
     def names(self) -> tuple[str, ...]:
         """All names, in alphabetical order."""
         if not self._together:
-            return self._stems
+            return tuple(sorted(self._homes))
         for stem in self._stems:
             declared = self._declared(stem)
             several = declared if isinstance(declared, Mapping) else {stem: declared}
@@ -83,7 +86,8 @@ class Catalogue(Mapping[str, Facts]):
         if stem not in self.names:
             raise KeyError(name)
         if stem not in self._facts:
-            self._facts[stem] = self._declared(stem)
+            declared = self._declared(self._homes[stem])
+            self._facts[stem] = declared[stem] if isinstance(declared, Mapping) else declared
         return self._facts[stem]
 
     def __contains__(self, name: object) -> bool:

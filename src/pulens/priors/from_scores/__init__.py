@@ -1,4 +1,4 @@
-"""Estimators that need only scores and labels, one per file; the file's name is the estimator's name."""
+"""Estimators that need only scores and labels, named by their files; Elkan and Noto's three share one."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _FOLDER: Catalogue[Estimator] = Catalogue(
     "ESTIMATOR",
     "class-prior estimator",
     plural="estimators",
+    several={"elkan_noto": ("elkan_noto_e1", "elkan_noto_e2", "elkan_noto_e3")},
     dashes=True,
     error=AssumptionError,
 )

@@ -1,4 +1,4 @@
-"""Estimators of the class prior and the label noise together, one per file."""
+"""Estimators of the class prior and the label noise together, one per file but those that are run twice."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ _FOLDER: Catalogue[NoiseEstimator] = Catalogue(
     "ESTIMATOR",
     "estimator of class prior and label noise",
     plural="estimators",
+    several={"run_twice": ("alphamax", "best_bin", "roc_slope")},
     dashes=True,
     error=AssumptionError,
 )
