@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from what_changed import any_changed
+from what_changed import any_changed, changed_files
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = {"quick": 5, "test": 25, "everything": 200}  # that hypothesis makes of every law
@@ -72,6 +72,15 @@ def one_per_family(items: list[pytest.Item]) -> set[pytest.Item]:
     return kept
 
 
+def waits(item: pytest.Item) -> bool:
+    """Whether a test is left to ``make everything``: nothing is known to have changed in the paths that it guards."""
+    marker = item.get_closest_marker("everything")
+    if marker is None:
+        return False
+    guarded, changed = marker.kwargs.get("guards", ()), changed_files()
+    return changed is None or not any(path.startswith(guarded) for path in changed)
+
+
 def first_cases(items: list[pytest.Item]) -> set[pytest.Item]:
     """The first case of every plain test that takes no second."""
     first: dict[str, pytest.Item] = {}
@@ -87,7 +96,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     tier = config.getoption("tier")
     if tier == "everything":
         return
-    kept = [item for item in items if not item.get_closest_marker("everything")]
+    kept = [item for item in items if not waits(item)]
     per_learner = [item for item in kept if item.get_closest_marker("per_learner")]
     if per_learner and not any_changed("src/pulens/learning", "tests/learners", "tests/network_learners.py"):
         away = set(per_learner) - one_per_family(per_learner)

@@ -93,6 +93,7 @@ def test_every_public_learner_is_tried_on_hidden_labels():
     assert public - reached == {"OracleClassifier"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNTOLD)
 def test_no_method_reads_hidden_labels(name):
     """Turning the truth of every row round changes nothing that a PU learner does."""
@@ -246,6 +247,7 @@ def test_few_labelled_validation_rows_are_told(undisturbed):
     assert row["notices"] == ["epochs were selected with 8 labelled validation rows"]
 
 
+@pytest.mark.slow
 def test_failed_runs_end_with_an_exit_code(tmp_path, capsys):
     broken = tmp_path / "broken.py"
     broken.write_text(
@@ -277,6 +279,7 @@ def test_failed_runs_end_with_an_exit_code(tmp_path, capsys):
     assert "8 of 8 runs done" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_failed_runs_are_tried_again_when_asked(tmp_path, monkeypatch):
     from pulens.benchmark import work
 

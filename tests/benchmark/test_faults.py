@@ -72,10 +72,10 @@ def lose_something(folder: Path, chance: random.Random) -> None:
         path.unlink()
 
 
-def test_killing_the_runner_ten_times_changes_nothing(smoke, undisturbed, tmp_path):
+def test_killing_the_runner_again_and_again_changes_nothing(smoke, undisturbed, tmp_path, everything):
     folder, chance = tmp_path / "archive", random.Random(0)
     kills = 0
-    while kills < 10:
+    while kills < (10 if everything else 4):
         if killed(started(smoke, folder), chance.uniform(0.0, 0.5)):
             kills += 1
         else:
@@ -84,11 +84,14 @@ def test_killing_the_runner_ten_times_changes_nothing(smoke, undisturbed, tmp_pa
     assert differences(undisturbed, read(folder)) == []
 
 
-def test_two_runners_at_once_one_of_them_killed_ten_times_change_nothing(smoke, undisturbed, tmp_path):
+def test_two_runners_at_once_one_of_them_killed_again_and_again_change_nothing(
+    smoke, undisturbed, tmp_path, everything
+):
     folder, chance = tmp_path / "archive", random.Random(1)
     steady = started(smoke, folder)
     kills = together = 0
-    while kills < 10:
+    wanted = 10 if everything else 4
+    while kills < wanted:
         if killed(started(smoke, folder), chance.uniform(0.0, 0.2)):
             kills += 1
             together += is_working(steady)
@@ -97,8 +100,8 @@ def test_two_runners_at_once_one_of_them_killed_ten_times_change_nothing(smoke, 
             lose_something(folder, chance)
             steady = started(smoke, folder)
     finish(steady)
-    assert kills == 10
-    assert together >= 3  # so often the other one was in the middle of it
+    assert kills == wanted
+    assert together >= wanted // 3  # so often the other one was in the middle of it
     again = read(folder)
     assert differences(undisturbed, again) == []
     assert len(again.table(["key"])) == 20
@@ -137,6 +140,7 @@ def test_a_time_limit_leaves_a_clean_archive_to_go_on_with(smoke, undisturbed, t
     assert differences(undisturbed, read(folder)) == []
 
 
+@pytest.mark.slow
 def test_worker_processes_one_of_them_killed_change_nothing(smoke, undisturbed, tmp_path, monkeypatch):
     folder, deaths, real = tmp_path / "archive", [], processes._again
 

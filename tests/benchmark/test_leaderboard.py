@@ -64,6 +64,7 @@ def test_methods_that_are_told_the_truth_are_marked_and_do_not_compete(archive):
     assert latex[latex.index(line) - 1] == r"\midrule"
 
 
+@pytest.mark.slow
 def test_oracle_selection_is_said_everywhere(archive):
     found = leaderboard.board(archive, selection="oracle_f1")
     assert "ORACLE" in leaderboard.report_text(found, archive).split("\n\n")[0]
@@ -86,6 +87,7 @@ def test_marks_in_the_text_are_the_corrected_tests(archive):
     assert signs == expected
 
 
+@pytest.mark.slow
 def test_the_published_table_stands_beside_the_conventional_condition_only(archive, several):
     found = leaderboard.board(archive)
     assert found.published["dist_pu", "spambase"] == pytest.approx(0.8571)
@@ -201,6 +203,7 @@ def test_published_figures_stand_in_one_order_on_every_page(archive):
     assert places == sorted(places)  # not that of a set, which differs from one process to the next
 
 
+@pytest.mark.slow
 def test_wilcoxon_marks_need_enough_data_sets_and_point_the_right_way(tmp_path):
     few = {name: LEARNERS[name] for name in ("nnpu", "dist_pu", "pan")}
     made = make(

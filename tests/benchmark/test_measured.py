@@ -113,6 +113,7 @@ def test_the_page_has_the_metric_it_was_asked_for(archive):
     assert run["values"][0][-1] + run["values"][0][0] == pytest.approx(data["scale"], abs=1)
 
 
+@pytest.mark.slow
 def test_a_run_without_a_tally_has_no_such_metric_and_is_left_out(archive, tmp_path):
     rows = archive.table().to_pylist()
     broken = rows[0] | {"tallies": []}

@@ -192,6 +192,7 @@ LEARNER = Mine
 """
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")
 def test_what_a_learner_that_is_fitted_alone_was_rescued_by_is_archived(tmp_path):

@@ -14,6 +14,7 @@ from pulens.learning.learners.nnpu import NonNegativeProgram
 from pulens.research.benchmark.new_method import write_method
 
 
+@pytest.mark.slow
 def test_the_template_passes_its_own_tests_and_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     main(["bench", "new-method", "my_idea"])

@@ -186,6 +186,7 @@ def test_the_full_protocol_is_the_study_of_paper_004():
     assert load_protocol("full").seeds == (2, 25, 42, 52, 99, 103, 250, 666, 777, 2026)
 
 
+@pytest.mark.slow
 def test_protocols_share_the_runs_they_have_in_common():
     names = ("conventional", "label-frequency", "selection-bias", "full")
     conventional, frequency, bias, full = ({run.key for run in expand(load_protocol(name)).runs} for name in names)

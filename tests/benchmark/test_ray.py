@@ -32,6 +32,8 @@ def cluster():
     ray.shutdown()
 
 
+@pytest.mark.slow
+@pytest.mark.everything(guards=("src/pulens/research/benchmark/on_ray.py", "tests/benchmark/test_ray.py"))
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_with_a_killed_worker_changes_nothing(smoke, undisturbed, tmp_path, cluster):
     folder = tmp_path / "archive"

@@ -82,6 +82,7 @@ def moved(page: Path) -> bool:
     return 'http-equiv="refresh"' in page.read_text(encoding="utf-8")[:300]
 
 
+@pytest.mark.everything(guards=("docs/_ext", "docs/conf.py"))
 def test_the_site_can_be_built_again_over_itself(site):
     first = (site / "index.html").read_bytes()
     build(site)

@@ -43,6 +43,7 @@ def test_the_class_prior_of_all_rows_is_not_that_of_every_segment():
     assert true_precision(0.05, 1.0) not in forced.segments["north"].estimates["precision"].interval
 
 
+@pytest.mark.slow
 def test_intervals_with_implied_priors_hold_the_truth():
     """Precision moves with the segment's own number of labelled rows; 100 samples of three segments."""
     held, population = [], sum(PRIORS.values()) / 3

@@ -30,6 +30,7 @@ def test_what_changed_is_unknown_unless_git_knows(monkeypatch, answers, since, e
     monkeypatch.delenv("PULENS_SINCE", raising=False)
     if since:
         monkeypatch.setenv("PULENS_SINCE", since)
+    monkeypatch.setattr(what_changed, "changed_files", what_changed.changed_files.__wrapped__)
     assert what_changed.changed_files() == expected
     assert what_changed.any_changed("src/pulens/learning") == (expected is None)
 

@@ -195,6 +195,7 @@ def test_settings_that_make_no_sense_are_refused():
         CGenPU(output="cubic", **SHORT, scenario="case-control").fit(X, labels)
 
 
+@pytest.mark.slow
 def test_half_moons_come_apart():
     """500 rows per moon, 30% of one labelled: most seeds separate them."""
     moons, which = make_moons(1000, noise=0.08, random_state=0)

@@ -313,6 +313,7 @@ class TestSupport:
         )
         np.testing.assert_array_equal(first, second)
 
+    @pytest.mark.slow
     @pytest.mark.filterwarnings("ignore")
     def test_scikit_learn_checks_pass_once_a_support_set_comes_along(self):
         learner = Told(backbone="linear", random_state=0, **{**SHORT, "epochs": 1})

@@ -124,6 +124,7 @@ OPTIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.per_learner
 @pytest.mark.parametrize("name", NETWORKS)
 def test_learns_more_than_taking_unlabelled_for_negative(cases, naive, name):

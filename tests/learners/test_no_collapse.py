@@ -69,6 +69,7 @@ def few():
 FEW = {"class_prior": 0.06, "device": "cpu", "progress": False, "random_state": 0, "backbone": "linear"}
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize("method", ["SelfPU", "PAN", "DistPU", "PULDA"])
 def test_a_network_of_few_rows_begins_where_it_ranks_them(few, method):
@@ -130,6 +131,7 @@ def rare():
     return X, (np.arange(300) < 12).astype(int), positive
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_a_network_whose_steps_lead_nowhere_takes_larger_ones(rare):
     """Dist-PU's second stage has a learning rate of 5e-5: the few hundred steps of a small table hardly move it."""
@@ -169,6 +171,7 @@ def test_a_training_that_forgets_its_labels_is_undone_and_says_so(few, monkeypat
     assert collapse.knows_its_labels(learner, learner._scaled(X[labels == 1]), learner._scaled(X[labels == 0]))
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 def test_many_positives_and_no_class_prior_are_no_reason_to_go_back():
     """Where most unlabelled rows are positive, a perfect classifier has a proxy AUC little above one half."""
@@ -216,6 +219,7 @@ def overlapping():
     return X, (positive & (np.cumsum(positive) <= 20)).astype(int), positive
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.parametrize("name", ["self_pu", "robust_pu"])
 def test_a_flat_loss_or_a_cut_far_from_the_class_prior_is_no_end(overlapping, name):

@@ -97,6 +97,7 @@ def ended(place):
     return dict(zip(commands, commands_in(place / "tree", *commands.values(), cwd=place), strict=True))
 
 
+@pytest.mark.slow
 def test_the_command_line_trains_and_scores_with_it(ended):
     assert "Counted learned from 30 labelled" in ended["train"].out
     assert len(ended["score"].out.splitlines()) == 201
@@ -104,6 +105,7 @@ def test_the_command_line_trains_and_scores_with_it(ended):
     assert "times must be above 0 and at most 9, got 10" in ended["train beyond"].err
 
 
+@pytest.mark.slow
 def test_lists_the_benchmark_and_its_leaderboard_have_it(ended, place):
     assert ended["bench"].code == 0, ended["bench"].err
     assert run_in(place / "tree", "-c", LISTED + SHOWN, "results", cwd=place).strip() == "Counted (new)"

@@ -104,6 +104,7 @@ def test_cut_points_keep_both_children_and_stay_off_the_extremes():
     assert cut_range(2.0, 5.0, 2.0, 5.0) == (2 + 0.4 * 3, 2 + 0.6 * 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("depth", "expected"), [(None, 0.828), (4, 0.870)])
 def test_accuracy_on_overlapping_normals(ten_toys, depth, expected):
     """A hundred trees on three draws, 20,000 test rows each; a forest's own chance moves the mean by 0.001."""

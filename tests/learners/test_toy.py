@@ -66,6 +66,7 @@ def test_pulda_calls_too_many_rows_positive_unless_the_distance_is_sharp(toy, te
     assert predicted == pytest.approx(share, abs=0.02)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("bayes_cut", "expected"), [(False, 0.8608), (True, 0.8679)])
 def test_ignoring_the_known_share_of_positives(toy, bayes_cut, expected):
     options = {"class_prior": 0.4, "warm_up_epochs": 200, "epochs": 150, "batch_size": 4000, "bayes_cut": bayes_cut}
@@ -75,11 +76,13 @@ def test_ignoring_the_known_share_of_positives(toy, bayes_cut, expected):
 AUTHORS_EM = {"scenario": "case-control", "epochs": 60, "pretraining_steps": 100, "selection": "last"}
 
 
+@pytest.mark.slow
 def test_labelling_bias_by_em_ends_below_the_risk_minimisers(toy):
     fitted = toy.fit(LBE, propensity_start="pre-trained", **AUTHORS_EM)
     assert toy.accuracies(fitted).mean() == pytest.approx(0.8531, abs=0.008)
 
 
+@pytest.mark.slow
 def test_where_em_starts_decides_where_it_ends(toy):
     fitted = toy.fit(LBE, propensity_start="half", **AUTHORS_EM)
     assert toy.accuracies(fitted).mean() == pytest.approx(0.8449, abs=0.008)

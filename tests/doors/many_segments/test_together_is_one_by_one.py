@@ -159,6 +159,7 @@ def test_what_cannot_be_found_together_is_found_one_by_one(options):
     assert many > 5
 
 
+@pytest.mark.slow
 def test_an_evaluation_is_made_of_its_counts_when_it_is_asked_for():
     frame = table(seed=6)
     options = {"class_prior": 0.27, "scenario": "single-set", "threshold": 1.0}

@@ -356,6 +356,7 @@ def test_a_saved_fact_cannot_take_the_place_of_a_method(saved, tmp_path):
             load(folder)
 
 
+@pytest.mark.slow
 def test_every_value_of_a_stored_model_may_be_damaged(saved, scored, tmp_path):
     folder = Path(shutil.copytree(saved / "wrapper", tmp_path / "model"))
     with zipfile.ZipFile(saved / "wrapper" / "models.skops") as file:

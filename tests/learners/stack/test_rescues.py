@@ -107,6 +107,7 @@ def test_a_loss_that_is_not_given_is_the_authors(learner, many_positives):
     assert [one.loss_ for one in both] == ["sigmoid", "sigmoid"]
 
 
+@pytest.mark.slow
 def test_few_rows_and_a_moved_cut_are_recorded(many_positives):
     X, labels = many_positives
     found = NNPU(**USUAL).fit(X, labels)
@@ -139,6 +140,7 @@ def test_a_start_that_is_kept_is_recorded(many_positives, monkeypatch):
     assert "15 labelled rows, fewer than 200" in found.rescues_[0].detail
 
 
+@pytest.mark.slow
 def test_a_training_that_began_again_says_what_made_the_network_it_has(many_positives, monkeypatch):
     """It begins warm with the method's own loss: that another was tried before is no part of this network."""
     X, labels = many_positives
@@ -182,6 +184,7 @@ def test_a_learner_saved_before_rescues_were_recorded_is_read(many_positives, tm
     assert repr(again).startswith("NNPU(")
 
 
+@pytest.mark.slow
 def test_the_command_line_says_what_was_rescued_and_takes_none_for_an_answer(many_positives, tmp_path, capsys):
     X, labels = many_positives
     table = pd.DataFrame(X, columns=list("abc")).assign(label=labels)
