@@ -20,6 +20,7 @@ default.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from pulens.counts.tally import Tally
 from pulens.priors._estimator import Estimator, Finding
@@ -28,7 +29,11 @@ from pulens.types import Floats
 
 
 def _estimator(
-    name: str, calibration: str, frequency_of: Callable[[Floats, Floats, Floats], float], *facts: str
+    name: str,
+    calibration: str,
+    frequency_of: Callable[[Floats, Floats, Floats], Any],
+    summary: str,
+    assumption: str,
 ) -> Estimator:
     """The estimator that reads the label frequency off probabilities, labelled and unlabelled counts of cells."""
 
@@ -39,10 +44,9 @@ def _estimator(
         return Finding(value * (1 - label_noise), details={"label frequency": frequency})
 
     compute.__name__ = name
-    compute.__doc__ = f"{facts[0]}, turned into a class prior."
-    return Estimator(
-        compute, *facts, "Elkan and Noto 2008", rank_based=calibration == "isotonic", parameters={"seed": 0}
-    )
+    compute.__doc__ = f"{summary}, turned into a class prior."
+    rank_based = calibration == "isotonic"
+    return Estimator(compute, summary, assumption, "Elkan and Noto 2008", rank_based, parameters={"seed": 0})
 
 
 ESTIMATOR = {
