@@ -12,7 +12,7 @@ import zipfile
 
 import numpy as np
 
-from pulens.research.benchmark.datasets.mushroom import LEVELS
+from pulens.research.benchmark.datasets.tables import MUSHROOM as LEVELS
 
 # of files inside the archives (uncompressed), as noted by public projects that download them from UCI
 SHA256 = {

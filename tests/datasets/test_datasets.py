@@ -167,13 +167,11 @@ def test_the_makers_files_are_converted_and_checked(home, monkeypatch):
 
 
 def test_spambase_from_the_archive_of_uci(tmp_path):
-    from pulens.research.benchmark.datasets.spambase import convert
-
     table = np.column_stack([np.round(np.random.default_rng(0).random((6, 57)), 2), [1, 0, 1, 0, 0, 1]])
     lines = "\n".join(",".join(f"{value:g}" for value in row) for row in table)
     with zipfile.ZipFile(tmp_path / "spambase.zip", "w") as archive:
         archive.writestr("spambase.data", lines)
-    arrays = convert({"spambase.zip": tmp_path / "spambase.zip"})
+    arrays = datasets.find("spambase").originals.convert({"spambase.zip": tmp_path / "spambase.zip"})
     np.testing.assert_allclose(arrays["X"], table[:, :-1])
     np.testing.assert_array_equal(arrays["y"], [1, 0, 1, 0, 0, 1])
     assert datasets.find("spambase").build(arrays).y.sum() == 3

@@ -1,4 +1,4 @@
-"""Data sets, one per file: source, licence, checksum and what counts as positive.
+"""Data sets: source, licence, checksum and what counts as positive, one per file or in a file of tables.
 
 >>> from pulens.benchmark import datasets
 >>> digits = datasets.load("digits")
@@ -32,8 +32,11 @@ __all__ = [
     "names",
 ]
 
-DATASETS: Catalogue[Dataset] = Catalogue(__name__, __path__, "DATASET", "data set")
-
+TABLES = (
+    *("avila", "bank_marketing", "boston_housing", "concrete", "connect4", "gas_drift", "grid_stability", "landsat"),
+    *("letter", "mushroom", "page_blocks", "pendigits", "pima", "shuttle", "spambase", "wine_quality"),
+)
+DATASETS: Catalogue[Dataset] = Catalogue(__name__, __path__, "DATASET", "data set", several={"tables": TABLES})
 
 GROUP = "pulens.datasets"  # entry points by which other packages add theirs: name = "package.module:DATASET"
 
