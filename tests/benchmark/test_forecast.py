@@ -149,3 +149,19 @@ def test_memory_is_that_of_the_rows_used(learner):
 
 def test_work_that_no_double_holds_is_still_a_number() -> None:
     assert work({"epochs": 10**400, "batch_size": 10}, 1000) < math.inf
+
+
+def test_learners_without_a_rate_are_not_given_a_time(tmp_path):
+    """It said "1 second (without 4 runs of elkan_noto: never measured) for 4 runs of elkan_noto"."""
+    path = tmp_path / "rates.json"
+    gpu = [
+        vars(rate(device="a GPU", dataset="digits", learner=name)) for name in ("nnpu", "vpu", "pn", "naive_network")
+    ]
+    path.write_text(json.dumps({"source": "mine", "rates": [*gpu, vars(rate())]}))
+    text = "\n".join(plan_lines(expand(load_protocol("smoke")), path))
+    assert "  never measured, and on no GPU: 4 runs of elkan_noto" in text
+    assert "for 4 runs of elkan_noto" not in text
+
+
+def test_the_smoke_plan_knows_the_rate_of_every_learner():
+    assert "never measured" not in "\n".join(plan_lines(expand(load_protocol("smoke"))))

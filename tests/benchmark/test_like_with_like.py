@@ -280,14 +280,14 @@ def test_cells_say_where_they_have_other_numbers_of_seeds(plain, tmp_path):
     text = leaderboard.report_text(found, fewer)
     (line,) = [line for line in text.split("mean rank")[0].splitlines() if "(2)" in line and line.startswith("VPU")]
     assert len(re.findall(r"± \d+\.\d+ \(2\)", line)) == 1
-    assert "(2) after a value: over so many seeds; without, over all 3" in text
+    assert "(2) after a value: the number of seeds, where it is not 3" in text
     latex = found.latex()
     assert latex.count("$^{(2)}$") == 1
     assert "% over 3 seeds, or as many as a raised number" in latex
     rendered = page.leaderboard_page(fewer, found)
     assert rendered.count('<span class="count">(2)</span>') == 1
     assert "<sup>" not in rendered
-    assert "over so many seeds; without, over all 3" in rendered
+    assert "the number of seeds, where it is not 3" in rendered
     same = leaderboard.board(plain)
     assert "(2)" not in leaderboard.report_text(same, plain)
     assert "^{(" not in same.latex()

@@ -70,6 +70,7 @@ def test_sorts_by_any_column_and_keeps_the_truth_apart(open_page, archive, repor
 def test_filters_by_family_data_set_name_selection_and_metric(open_page, archive, report):
     opened = open_page(report)
     page = opened.page
+    page.locator("#more-filters summary").click()
     page.locator("[data-family='generative']").click()
     assert "pan" not in learners(opened)
     page.locator("#find").fill("dist")
@@ -99,6 +100,7 @@ def test_significance_can_be_changed_and_switched_off(open_page, archive, report
     assert signs.count() == sum(one.verdict() != "tie" for one in board.tests) > 0
     worse = opened.page.locator("#board tr[data-learner='pan'] .sign.worse").count()
     assert worse == sum(one.verdict() == "worse" for one in board.tests if one.learner == "pan")
+    opened.page.locator("#more-filters summary").click()
     opened.page.locator("[data-test='none']").click()
     assert signs.count() == 0
     opened.page.locator("[data-test='wilcoxon']").click()
@@ -114,6 +116,7 @@ def test_marks_truth_support_and_published_figures(open_page, report):
     assert page.locator("#compared tr[data-learner='lagam'] .badge").count() == 1
     assert page.locator("#compared tr[data-learner='pn']").count() == 0
     assert page.locator(".published").count() == 0
+    page.locator("#more-filters summary").click()
     page.locator("[data-also='published']").click()
     assert "published 85.71" in page.locator("#board tr[data-learner='dist_pu']").text_content()
     page.locator("#metric").select_option("f1")
@@ -231,6 +234,7 @@ def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_p
     note = opened.page.locator("#datasets-note")
     assert "fewer than three in four" in note.text_content(), "four of five learners have connect4, fewer the others"
     assert "–" not in column(opened, 2)[:4], "means are over what is shown"
+    opened.page.locator("#more-filters summary").click()
     for name in ("spambase", "mnist"):
         opened.page.locator("[data-dataset]", has_text=name).click()
     opened.settle()
@@ -284,7 +288,7 @@ def test_oracles_of_their_own_and_missing_seeds_are_shown(open_page, uneven_repo
     counts = page.locator("#board .count")
     assert counts.all_text_contents() == [" (2)", " (2)"]  # Self-PU on mnist, and PAN, whose run failed
     assert counts.first.get_attribute("title") == "2 seeds"
-    assert "over so many seeds; without, over all 3" in page.locator("#counts").text_content()
+    assert "the number of seeds, where it is not 3" in page.locator("#counts").text_content()
     assert "Self-PU §" in page.locator("#drawn").text_content()
     page.locator("#selection").select_option("last")
     assert badge.count() == 0, "the last epoch reads nothing"
@@ -414,7 +418,7 @@ def test_conditions_and_selections_are_said_in_words_above_the_table(open_page, 
     told = page.locator("#verdict").inner_text()
     assert "Of the positives: labelled at random, 1 in 10" in told
     legend, table = (page.locator(part).bounding_box() for part in ("#legend", "#board"))
-    assert legend["y"] + legend["height"] <= table["y"]
+    assert table["y"] + table["height"] <= legend["y"], "the first number comes before the legend"
     moved = page.evaluate(
         """() => {
           const board = document.getElementById("board");

@@ -97,7 +97,11 @@ def test_pictures_go_through_convolutions():
 
 
 @pytest.mark.parametrize(
-    ("name", "shape"), [("mlp", (5,)), ("lenet", (1, 28, 28)), ("cifar_cnn", (3, 32, 32)), ("mri_cnn", (1, 128, 128))]
+    ("name", "shape"),
+    [
+        *(("mlp", (5,)), ("lenet", (1, 28, 28)), ("cifar_cnn", (3, 32, 32)), ("mri_cnn", (1, 128, 128))),
+        *(("resnet18", (3, 32, 32)), ("resnet18", (1, 8, 8))),
+    ],
 )
 def test_backbones_give_one_logit_per_row(name, shape):
     from pulens import backbones
@@ -110,6 +114,25 @@ def test_backbones_give_one_logit_per_row(name, shape):
     }
     if name in expected:
         assert sum(parameter.numel() for parameter in module.parameters()) == expected[name]
+
+
+def test_residual_networks_train_as_a_stack_as_they_do_alone():
+    """Batch norm of every run sees that run's batches only, in training and where running means are kept."""
+    from pulens import backbones
+    from pulens.learning.learners.stack.networks import StackedNetwork, built
+    from pulens.learning.learners.stack.streams import Streams
+
+    def build():
+        return backbones.build("resnet18", (1, 8, 8))
+
+    x = torch.randn(2, 6, 1, 8, 8, generator=torch.Generator().manual_seed(0))
+    both = StackedNetwork(build, [3, 4], torch.device("cpu"))
+    trained = both(x, Streams([3, 4], torch.device("cpu")))
+    for run, seed in enumerate((3, 4)):
+        alone = built(build, seed).train()
+        torch.testing.assert_close(trained[run], alone(x[run]).squeeze(1), rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(both.state_of(run)["1.running_mean"], alone[1].running_mean)
+        torch.testing.assert_close(both(x)[run], alone.eval()(x[run]).squeeze(1), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("selection", ["proxy_accuracy", "proxy_auc", "last", "f1", "roc_auc"])

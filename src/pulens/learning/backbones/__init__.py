@@ -3,7 +3,7 @@
 They stand beside the learners and not inside the benchmark, since ``fit`` needs them and the benchmark needs ``fit``.
 
 >>> names()
-('cifar_cnn', 'lenet', 'linear', 'mlp', 'mri_cnn')
+('cifar_cnn', 'lenet', 'linear', 'mlp', 'mri_cnn', 'resnet18')
 """
 
 from __future__ import annotations

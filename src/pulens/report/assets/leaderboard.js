@@ -206,7 +206,7 @@ const page = (() => {
     $("[data-also=published]").hidden = !canPublish;
     $("#counts").textContent =
       board && shown.some((m) => columns.some((d) => board.n[m][d] !== null && board.n[m][d] !== board.seeds))
-        ? `A number in brackets after a value: over so many seeds; without, over all ${board.seeds}.`
+        ? `In brackets: the number of seeds, where it is not ${board.seeds}.`
         : "";
     const against = raw.reference === null ? "" : raw.learners[raw.reference].title;
     $("#legend").textContent = !board

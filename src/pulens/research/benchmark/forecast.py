@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,8 +75,14 @@ def _time(runs: Sequence[Run], known: Sequence[Rate], device: str) -> Iterator[s
     yield f"{device}: {_cost(found)}"
     if on_cpu:
         besides = forecast(on_cpu, known, CPU)
-        who = ", ".join(sorted({run.learner for run in on_cpu}))
-        yield f"  and on one CPU core: {_cost(besides)} for {len(on_cpu):,} runs of {who}, which use no GPU"
+        rated = [run for run in on_cpu if run.learner not in besides.unknown_learners]
+        who = ", ".join(sorted({run.learner for run in rated}))
+        if rated:
+            cost = _cost(replace(besides, unknown=0))
+            yield f"  and on one CPU core: {cost} for {len(rated):,} runs of {who}, which use no GPU"
+        if besides.unknown:
+            others = ", ".join(besides.unknown_learners)
+            yield f"  never measured, and on no GPU: {besides.unknown:,} runs of {others}"
 
 
 def _cost(found: Forecast) -> str:

@@ -31,7 +31,7 @@ LATER = {"robust_pu": {"loss": "sigmoid"}, "self_pu": {"loss": "sigmoid"}}
 MOST_RUNS = 1_000_000
 SELECTIONS = ("proxy_accuracy", "proxy_roc_auc", "loss", "oracle_accuracy", "oracle_f1", "oracle_macro_f1", "last")
 NETWORKS = {"mnist": "lenet", "fashion_mnist": "lenet", "cifar10": "cifar_cnn", "adni": "mri_cnn"}
-WITH_BATCH_NORM = ("cifar_cnn", "mri_cnn")  # their stacks must hold runs of equal numbers of rows
+WITH_BATCH_NORM = ("cifar_cnn", "mri_cnn", "resnet18")  # their stacks must hold runs of equal numbers of rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -44,7 +44,7 @@ def leaderboard_page(
         rows=_rows(found),
         sentence=_sentence(found),
         oracle=selects_with_truth(found.selection),
-        selection=found.selection_words,
+        selection=found.selection_words.partition(": ")[2],
         seeds=found.seeds,
         done=len(archive.done),
         failed=_failed(archive),

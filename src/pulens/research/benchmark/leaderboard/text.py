@@ -117,7 +117,7 @@ def _legend(found: Board) -> list[str]:
     lines += [f"{mark} {text}" for mark, text in found.marks.items()]
     if found.other_seeds:
         numbers = ", ".join(f"({n})" for n in sorted(set(found.other_seeds.values())))
-        lines.append(f"{numbers} after a value: over so many seeds; without, over all {found.seeds}")
+        lines.append(f"{numbers} after a value: the number of seeds, where it is not {found.seeds}")
     if found.undefined:
         lines.append(f"? some seeds have no {found.metric} there (nothing to divide by): they are left out of the mean")
     if found.published:
