@@ -101,7 +101,7 @@ def test_a_metric_that_needs_a_class_prior_takes_those_of_the_groups(visits, cap
         (["--gaps", "recall"], "--gaps is for segments: name their column with --group-by"),
         (["--group-by", "site", "--group-by", "sex"], "--group-by was given 2 times"),
         (["--group-by", "site", "--gaps", "recall", "--metric", "f1"], "name the one metric there"),
-        (["--group-by", "site", "--gaps", "recall", "--bounds"], "speaks of one evaluation"),
+        (["--group-by", "site", "--gaps", "recall", "--bounds"], "is for one evaluation"),
         (["--group-by", "site", "--gaps", "fairness"], "fairness"),
         (["--group-by", "nowhere", "--gaps", "recall", "--threshold", "1"], "nowhere"),
     ],

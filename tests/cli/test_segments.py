@@ -116,7 +116,7 @@ def test_one_class_prior_in_case_control_data_is_refused_with_the_ways_out(score
         (["--group-by", "site", *GIVEN, "--class-prior", "0.2"], "--segment-prior and --class-prior both say"),
         (["--group-by", "site", "--same-prior"], "same_prior takes one class prior for every segment"),
         (["--group-by", "site", "--segment-prior", "0.1"], "is written SEGMENT=SHARE, such as north=0.1, got '0.1'"),
-        (["--group-by", "site", "--bounds"], "'--bounds' speaks of one evaluation"),
+        (["--group-by", "site", "--bounds"], "'--bounds' is for one evaluation"),
         (["--group-by", "site", *GIVEN, "--metric", "recal"], "recal"),
     ],
 )

@@ -11,6 +11,7 @@ from scipy.stats import norm
 
 import pulens
 from pulens.doors.segments import evaluate_by
+from pulens.report.segments import segments_text
 
 PRIORS = {"north": 0.05, "south": 0.4, "west": 0.2}
 
@@ -212,7 +213,9 @@ def many_segments(many=130):
 
 def test_of_many_segments_the_table_shows_the_ends_and_says_where_the_rest_is():
     found = many_segments()
-    text = str(found)
+    assert len(str(found).splitlines()) <= 24
+    assert "6 of 130 segments: lowest and highest ROC AUC" in str(found)
+    text = segments_text(found, explain=True)
     assert len(text.splitlines()) < 110
     assert "130 segments: the 10 with the lowest ROC AUC" in " ".join(text.split())
     assert "All of them are in the JSON" in " ".join(text.split())
@@ -236,3 +239,22 @@ def test_json_in_pieces_is_the_whole_answer(indented, monkeypatch):
 def test_an_assumption_that_cannot_be_is_refused_before_any_row_is_read():
     with pytest.raises(pulens.PulensError, match=r"^label_noise must be a number of at least 0 and below 1, got 2"):
         evaluate_by("nothing.csv", "site", class_prior=0.3, label_noise=2)
+
+
+def test_the_text_begins_with_the_worst_segment_or_that_none_differs():
+    """A table of numbers left it to the reader which segment is worst, and whether that is more than chance."""
+    rng = np.random.default_rng(3)
+    site = np.repeat(["good", "bad", "fine"], 1500)
+    positive = rng.random(4500) < 0.3
+    labels = (positive & (rng.random(4500) < 0.5)).astype(int)
+    shift = np.where(site == "bad", 0.3, 3.0)
+    told = {}
+    for name, by in (("apart", shift), ("alike", 2.0)):
+        table = polars.DataFrame({"score": rng.normal(by * positive), "label": labels, "site": site})
+        priors = dict.fromkeys(("good", "bad", "fine"), 0.3)
+        told[name] = str(evaluate_by(table, "site", class_prior=priors, scenario="single-set", threshold=1.0))
+    assert told["apart"].startswith("Worst: bad, with ")
+    assert told["alike"].startswith("No clear difference between the segments of site (")
+    for text in told.values():
+        assert len(text.splitlines()) <= 24
+        assert max(map(len, text.splitlines())) <= 80

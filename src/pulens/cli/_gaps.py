@@ -16,12 +16,14 @@ def show_gaps(
     title: str,
     arguments: Mapping[str, Any],
     *,
+    explain: bool = False,
     quiet: bool = False,
 ) -> None:
     """Compare the groups of one column or several, write what was asked for, print the answer."""
     from pulens.cli._output import working
     from pulens.cli._write import to_json, write_texts
     from pulens.doors.compare_groups import gaps_by
+    from pulens.report.gaps import gaps_text
 
     if "metrics" in arguments:
         raise PulensError("--metric says what a table of segments shows: with --gaps, name the one metric there.")
@@ -42,14 +44,7 @@ def show_gaps(
         texts = {str(path): makers[form]() for form, path in paths.items() if path is not None}
     write_texts(texts)
     if not quiet and "-" not in paths.values():
-        _print(str(found))
+        import click
 
-
-def _print(text: str) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-
-    console = Console()
-    for line in text.splitlines():
-        style = "bold yellow" if line.startswith("! ") else ""
-        console.print(escape(line), style=style, highlight=False, no_wrap=True, overflow="ignore", crop=False)
+        parts = list(found.values()) if isinstance(found, Mapping) else [found]
+        click.echo("\n\n".join(gaps_text(part, "command", explain=explain) for part in parts))

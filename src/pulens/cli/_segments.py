@@ -101,12 +101,13 @@ def show_segments(
     quiet: bool = False,
 ) -> None:
     """Evaluate every segment, write what was asked for, print the table."""
+    explain = bool(click.get_current_context().params.get("explain"))
     from pulens.cli._output import working
     from pulens.doors.segments import evaluate_by
 
     asked = [option for option, is_given in whole.items() if is_given]
     if asked:
-        raise PulensError(f"{listed(asked)} speaks of one evaluation: give it without --group-by, with --where.")
+        raise PulensError(f"{listed(asked)} is for one evaluation: leave out --group-by, and choose rows with --where.")
     metric = by_segment["gaps"]
     if metric is None and len(group_by) > 1:
         raise PulensError(
@@ -121,7 +122,7 @@ def show_segments(
     if metric is not None:
         from pulens.cli._gaps import show_gaps
 
-        show_gaps(file, group_by, metric, paths, title, {**arguments, **chosen}, quiet=quiet)
+        show_gaps(file, group_by, metric, paths, title, {**arguments, **chosen}, explain=explain, quiet=quiet)
         return
     column = group_by[0]
     with working("Reading, counting and evaluating segments", quiet=quiet) as tell:
@@ -133,11 +134,11 @@ def show_segments(
     with working("Making the report", quiet=quiet):
         _write(found, paths, f"{title} by {column}")
     if not quiet and "-" not in paths.values():
-        _print(found)
+        _print(found, explain=explain)
 
 
 def _refuse_beside_segment_priors(arguments: Mapping[str, Any], chosen: Mapping[str, Any]) -> None:
-    """Class priors of segments leave nothing else to say of them."""
+    """A segment's class prior is given once."""
     beside = [name for name in ("class_prior", "unlabelled_prior", "audit") if arguments[name] is not None]
     if beside or "class_prior_column" in chosen:
         other = "--class-prior-column" if "class_prior_column" in chosen else f"--{beside[0].replace('_', '-')}"
@@ -173,30 +174,25 @@ class _ByText(dict[Any, Any]):
         return super().__getitem__(title_of(segment))
 
 
-def _print(found: Any) -> None:
-    from rich.console import Console
-    from rich.markup import escape
+def _print(found: Any, *, explain: bool) -> None:
+    """The text; where the same class prior was used for all segments, that is in bold."""
+    from pulens.report.segments import segments_text
 
-    from pulens.report.segments import head_of, shared_notices, skipped_lines, table_lines
-    from pulens.report.segments_shown import shown_segments
+    lines = segments_text(found, "command", explain=explain).splitlines()
+    for place, line in enumerate(lines):
+        click.echo(click.style(line, bold=True) if found.says_same_prior and not place else line)
+    for line in _next(found):
+        click.echo(line)
 
-    console = Console()
-    for place, words in enumerate(head_of(found)):
-        style = "bold" if found.says_same_prior and not place else "dim"
-        console.print(escape(words), style=style, highlight=False)
-    console.print()
-    shown = shown_segments(found)
-    if shown.words:
-        console.print(escape(shown.words), highlight=False)
-        console.print()
-    for place, line in enumerate(table_lines(found, shown.segments)):
-        style = "bold" if place < 2 else "dim" if place % 2 else ""
-        console.print(escape(line), style=style, highlight=False, no_wrap=True, overflow="ignore", crop=False)
-    colours = {"WARNING": "yellow", "SERIOUS": "bold red"}
-    for notice, about in shared_notices(found):
-        severity = notice.severity.name
-        console.print()
-        console.print(f"[{colours[severity]}]{severity.lower()}[/] {escape(f'{about}: {notice}')}", highlight=False)
-    for line in skipped_lines(found):
-        console.print()
-        console.print(escape(line), style="yellow", highlight=False)
+
+def _next(found: Any) -> list[str]:
+    """The test of all pairs of groups at once."""
+    import shlex
+
+    from pulens.cli._typed import typed_command
+    from pulens.report.lines import pasteable
+
+    if len(found) < 2:
+        return []
+    typed = [word for words in typed_command(click.get_current_context()) if words[0] != "--explain" for word in words]
+    return ["", "next: test all pairs of groups at once:", *pasteable(shlex.join([*typed, "--gaps", "recall"]))]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.doors.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS
+from pulens.report.lines import MORE, p_value, wrapped
 from pulens.report.markdown import plain
 from pulens.report.segments import LONGEST_NAME, WIDTH, shortened
 from pulens.report.words import title_of
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from pulens.doors.gaps import AuditSize, Gap, Gaps, GroupRate
 
 MOST_PAIRS = 15  # differences that text and the first look at a page show one and all
+MOST_TESTED = 10  # groups in the short table
+MOST_SHORT = 3  # groups without a test there
 MOST_UNTESTED = 10  # groups without a test that text shows
 
 
@@ -168,31 +171,54 @@ def heading_of(gaps: Gaps) -> str:
     )
 
 
-def gaps_text(gaps: Gaps) -> str:
-    """The answer for terminals and logs, readable at 80 columns."""
-    lines = [*_wrapped(heading_of(gaps)), "", *group_lines(gaps), "", *_wrapped(verdict_of(gaps))]
-    for words in (p_words(gaps), needs_words(gaps)):
-        lines += _wrapped(words) if words else []
-    lines += ["", *pair_lines(gaps)] if gaps.differences else []
-    turns = turn_words(gaps)
+def gaps_text(gaps: Gaps, way: str = "python", *, explain: bool = False) -> str:
+    """The verdict, the groups, how sure it is and what would settle it; pairs and class priors on request."""
+    lines = [*wrapped(verdict_of(gaps), 0), *wrapped(equal_words(gaps), 0)]
+    lines += ["", *group_lines(gaps, most=MOST_UNTESTED if explain else MOST_SHORT, explain=explain), ""]
+    lines += [*wrapped(heading_of(gaps), 0), *wrapped(needs_words(gaps), 0)]
+    if explain and gaps.differences:
+        lines += ["", *pair_lines(gaps)]
+    turns = turn_words(gaps) if explain else []
     if turns:
         lines += ["", "at one class prior common to both groups:", *chain(*(_wrapped(f"- {words}") for words in turns))]
-    below = [audit_words(gaps), *(f"{note[:1].upper()}{note[1:]}." for note in gaps.notes)]
-    for words in filter(None, below):
+    notes = [f"{note[:1].upper()}{note[1:]}." for note in gaps.notes]
+    for words in filter(None, (audit_words(gaps), *(notes if explain else _needed(notes)))):
         lines += ["", *_wrapped(words)]
-    return "\n".join(lines)
+    where = MORE[way] if way == "command" else "see .differences"
+    return "\n".join([*lines, *([] if explain or not gaps.differences else ["", f"Every pair: {where}."])])
+
+
+def _needed(notes: list[str]) -> list[str]:
+    """Of the notes the one that the numbers rest on, and any on what was asked for."""
+    return [note for note in notes if not note.startswith("Gaps in")][:2]
+
+
+def equal_words(gaps: Gaps) -> str:
+    """The test that all groups are equal, in words."""
+    p = gaps.p_value_equal
+    if p is None:
+        return ""
+    if p < 0.001:
+        return "If all groups were equal, a gap this large would occur less than 0.1% of the time (p < 0.001)."
+    return f"If all groups were equal, a gap this large would occur {100 * p:.2g}% of the time ({p_value(p)})."
 
 
 def _wrapped(words: str) -> list[str]:
     return textwrap.wrap(words, WIDTH, subsequent_indent="  ")
 
 
-def group_lines(gaps: Gaps) -> list[str]:
+def group_lines(gaps: Gaps, *, most: int = MOST_UNTESTED, explain: bool = True) -> list[str]:
     """A line per group: labelled rows, the number with its interval, the share flagged, the gap to all others."""
     rest = {id(gap.first): gap for gap in gaps.against_rest}
-    shown, left = shown_groups(gaps)
+    shown, left = shown_groups(gaps, most)
+    tested = [group for group in shown if not group.untested]
+    cut = 0 if explain else max(len(tested) - MOST_TESTED, 0)
+    if cut:
+        half = MOST_TESTED // 2
+        kept = {id(group) for group in (*tested[:half], *tested[-half:])}
+        shown = [group for group in shown if group.untested or id(group) in kept]
     names = [f"{group.title}{' *' if group.untested else ''}" for group in shown]
-    sizes = (9, 9, 14, 9, 15 if in_points(gaps) else 21)
+    sizes = (9, 9, 14, 9, 18 if in_points(gaps) else 26)
     width = min(max((len(name) for name in (*names, gaps.group_by)), default=8), WIDTH - sum(sizes))
     title = title_of(gaps.metric)
     head = (
@@ -201,7 +227,7 @@ def group_lines(gaps: Gaps) -> list[str]:
         title if len(title) <= 8 else "value",
         f"{gaps.confidence:.0%}",
         "flagged",
-        "to the rest",
+        "vs others",
     )
 
     def joined(name: str, *cells: str) -> str:
@@ -214,11 +240,13 @@ def group_lines(gaps: Gaps) -> list[str]:
         lines += _wrapped(f"* shown, not tested: {_why(shown)}.")
     if left:
         lines.append(f"{left:,} more groups are not tested; all of them are in the JSON.")
+    if cut:
+        lines.append(f"{cut:,} more groups in between: --explain")
     return lines
 
 
 def _cells(gaps: Gaps, group: GroupRate, rest: dict[int, Gap]) -> tuple[str, ...]:
-    """What stands behind a group's name."""
+    """The numbers of a group."""
     interval, gap = group.estimate.interval, rest.get(id(group.name))
     ends = "" if interval is None else f"{interval.low:.3f}-{interval.high:.3f}"
     value = "undefined" if math.isnan(group.estimate.value) else f"{group.estimate.value:.3f}"
@@ -244,7 +272,7 @@ def _signed(gaps: Gaps, gap: Gap) -> str:
     scale, digits = (100, 0) if in_points(gaps) else (1, 2)
     numbers = (f"{round(scale * number, digits) + 0:+.{digits}f}" for number in (gap.value, gap.low, gap.high))
     value, low, high = numbers
-    return f"{value} {low}/{high}"
+    return f"{value} ({low} to {high})"
 
 
 def pair_lines(gaps: Gaps) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pulens.estimate import Estimate, Interval
 from pulens.notice import Notice
+from pulens.report.lines import ASSUMES, folded, titled, wrapped
 from pulens.report.markdown import plain
 from pulens.report.segments_shown import MOST_IN_FULL, MOST_SKIPPED, About, by_value, shown_segments
+from pulens.report.segments_verdict import segments_verdict
 from pulens.report.summary import MARK
 from pulens.report.words import scenario_words
 from pulens.report.words import title_of as metric_title
@@ -21,6 +23,10 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 SHOWN = 3  # metrics in a table of 80 columns
+ONE_LINE = 19  # characters of a metric with its interval, on one line
+MOST_SHORT = 8  # segments that the short table shows one and all
+AT_THE_ENDS = 3  # of more: those with the lowest and highest value
+MOST_KINDS = 3  # of reasons why segments were left out
 CELL = 13  # characters of a column: an interval and a gap
 BELOW_NAME = "  prior from"
 LONGEST_NAME = 40  # of a segment, within a sentence
@@ -107,30 +113,86 @@ def labels_of(found: Evaluations) -> str:
     return scenario_words(next(iter(found.values())).scenario)
 
 
-def segments_text(found: Evaluations) -> str:
-    """The table for terminals and logs: a segment takes two lines, its numbers and their intervals."""
-    lines = [line for words in head_of(found) for line in textwrap.wrap(words, WIDTH, subsequent_indent="  ")]
-    shown = shown_segments(found)
-    if shown.words:
-        lines += ["", *textwrap.wrap(shown.words, WIDTH)]
-    lines += ["", *table_lines(found, shown.segments)]
-    for notice, about in shared_notices(found):
-        words = f"{notice.severity.name.lower()}: {about}: {notice}"
-        lines += ["", *textwrap.wrap(words, WIDTH, subsequent_indent="  ")]
-    for line in skipped_lines(found):
-        lines += ["", *textwrap.wrap(line, WIDTH, subsequent_indent="  ")]
+def segments_text(found: Evaluations, way: str = "python", *, explain: bool = False) -> str:
+    """The verdict, a line per segment, where class priors come from, the worst warning; all of it on request."""
+    same = [f"{found.prior_words}."] if found.says_same_prior else []
+    lines = [line for words in (*same, verdict_of(found)) for line in wrapped(words, 0)]
+    if explain:
+        shown = shown_segments(found)
+        lines += ["", *wrapped(shown.words, 0)] if shown.words else []
+        lines += ["", *table_lines(found, shown.segments), ""]
+        lines += [line for words in head_of(found)[len(same) :] for line in wrapped(words)]
+    else:
+        lines += ["", *short_lines(found), ""]
+        lines += [] if same else titled("class prior", found.prior_words.removeprefix("class priors: "))
+        lines += titled("threshold", found.threshold_words)
+        lines += titled("assumes", ASSUMES[next(iter(found.values())).scenario])
+        lines += [] if found.clusters is None else titled("clusters", str(found.clusters))
+    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(found)]
+    lines += folded(notices, way, explain=explain)
+    for line in skipped_lines(found, explain=explain):
+        lines += ["", *wrapped(line)]
     return "\n".join(lines)
 
 
-def skipped_lines(found: Evaluations, most: int | None = None) -> list[str]:
-    """A sentence for each segment that was left out; where they are more than a table has rows, for the first few."""
+def verdict_of(found: Evaluations) -> str:
+    """Which segment is worst, or that none clearly differs."""
+    from pulens.doors.segments import title_of
+
+    return segments_verdict(found, found.metrics[:SHOWN], lambda one: shortened(title_of(one), LONGEST_NAME))
+
+
+def short_lines(found: Evaluations) -> list[str]:
+    """A line per segment: labelled rows, and each metric with its interval; of many segments the ends of the list."""
+    segments, many = list(found), len(found)
+    if many > MOST_SHORT:
+        ordered = by_value(found, found.metrics[0])
+        segments = [*ordered[:AT_THE_ENDS], *ordered[-AT_THE_ENDS:]]
+    metrics = found.metrics[:SHOWN]
+    rows = [line_of(found.segments[segment], metrics) for segment in segments]
+    count = max(len("labelled"), *(len(row.labelled) for row in rows)) + 1
+    room = WIDTH - count - ONE_LINE * len(metrics)
+    width = max(min(room, max(len(found.group_by), *(len(row.name) for row in rows))), 6)
+    heads = "".join(f"{shortened(metric_title(name), ONE_LINE - 2):>{ONE_LINE}}" for name in metrics)
+    lines = [f"{shortened(found.group_by, width):<{width}}{'labelled':>{count}}{heads}"]
+    for row in rows:
+        cells = "".join(f"{f'{cell.value} {cell.interval}'.rstrip():>{ONE_LINE}}" for cell in row.cells[1:])
+        lines.append(f"{shortened(row.name, width):<{width}}{row.labelled:>{count}}{cells}".rstrip())
+    if len(segments) < many:
+        title = metric_title(found.metrics[0])
+        lines.append(f"  {len(segments)} of {many:,} segments: lowest and highest {title}; more: --explain, --json")
+    return lines
+
+
+def skipped_lines(found: Evaluations, most: int | None = None, *, explain: bool = True) -> list[str]:
+    """A sentence for each segment that was left out; segments with the same reason share one, unless asked for."""
     from pulens.doors.segments import title_of
 
     if most is None:
         most = len(found.skipped) if len(found.skipped) <= MOST_IN_FULL else MOST_SKIPPED
+    if not explain:
+        return _skipped_together(found)
     told = [f"{title_of(segment)}: not evaluated: {reason}" for segment, reason in islice(found.skipped.items(), most)]
     left = len(found.skipped) - len(told)
     return [*told, f"{left:,} more segments were not evaluated; the JSON says why."] if left else told
+
+
+def _skipped_together(found: Evaluations) -> list[str]:
+    """One sentence for each kind of reason, whatever its numbers."""
+    from pulens.doors.segments import title_of
+
+    kinds: dict[str, list[Any]] = {}
+    for segment, reason in found.skipped.items():
+        kinds.setdefault(re.sub(r"\d[\d,.]*", "#", reason), []).append(segment)
+    lines = []
+    for segments in list(kinds.values())[:MOST_KINDS]:
+        first = shortened(title_of(segments[0]), LONGEST_NAME)
+        reason = found.skipped[segments[0]]
+        if len(segments) == 1:
+            lines.append(f"{first}: not evaluated: {reason}")
+        else:
+            lines.append(f"{len(segments):,} segments were not evaluated, such as {first}: {reason}")
+    return lines
 
 
 def table_lines(found: Evaluations, segments: Sequence[Any]) -> list[str]:
@@ -174,7 +236,7 @@ def segments_html(found: Evaluations) -> str:
     shown = shown_segments(found)
     return card(
         "notebook_segments.html.j2",
-        head=head_of(found),
+        head=(verdict_of(found), *head_of(found)),
         left=shown.words,
         titles=titles(found),
         lines=list(lines_of(found, shown.segments)),
@@ -186,7 +248,14 @@ def segments_html(found: Evaluations) -> str:
 def segments_markdown(found: Evaluations, *, title: str | None = None) -> str:
     """What was assumed, the table, the warnings and what was left out."""
     heads = titles(found)
-    lines = [f"# {plain(title or f'By {found.group_by}')}", "", *(f"{plain(words)}  " for words in head_of(found)), ""]
+    lines = [
+        f"# {plain(title or f'By {found.group_by}')}",
+        "",
+        plain(verdict_of(found)),
+        "",
+        *(f"{plain(words)}  " for words in head_of(found)),
+        "",
+    ]
     header = (*heads[:4], "from", *heads[4:])
     lines += [
         f"| {' | '.join(map(plain, header))} |",
