@@ -72,7 +72,7 @@ def test_same_input_same_bytes(capsys, table):
         (["--class-prior", "often"], "--class-prior must be a number such as 0.2"),
         (
             ["--class-prior", "0.5", "--score", "p"],
-            "no column 'p' (set by score= or --score); the columns are",
+            "no column 'p' (set by --score); the columns are",
         ),
         (["--class-prior", "0.5", "--threshold", "high"], "must be a number, got 'high'"),
         (["--class-prior", "0.5", "--threshold", "nan"], "threshold must be a number, got nan"),

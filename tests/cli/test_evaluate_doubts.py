@@ -47,4 +47,4 @@ def test_bounds_refuse_noisy_labels(scores, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["evaluate", scores, "--class-prior", "0.2", "--label-noise", "0.1", "--redraws", "100", "--bounds"])
     assert ended.value.code == 2
-    assert "bounds hold for clean labels only, got label_noise=0.1" in capsys.readouterr().err
+    assert "bounds hold for clean labels only, got --label-noise 0.1" in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_quiet_shows_no_table(scores, tmp_path, capsys):
 def test_no_line_of_the_table_is_longer_than_a_terminal(scores, capsys):
     main(["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.3", *SINGLE])
     shown = capsys.readouterr().out
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(len(line) for line in shown.splitlines() if str(scores) not in line) <= 80
     answer = pulens.evaluate_by(scores, "site", class_prior=0.3, scenario="single-set")
     assert max(map(len, str(answer).splitlines())) <= 80
     for segment in answer.segments.values():  # every interval is in the table
@@ -141,7 +141,7 @@ def test_a_database_needs_a_table(tmp_path, capsys):
     url = f"duckdb:///{tmp_path / 'x.db'}"
     with pytest.raises(SystemExit):
         main(["evaluate", url, "--class-prior", "0.2"])
-    assert "say which table holds the scores (table=..., or --table); there are 'march'" in capsys.readouterr().err
+    assert "say which table holds the scores (--table); there are 'march'" in capsys.readouterr().err
     main(["evaluate", url, "--table", "march", "--class-prior", "0.6", "--json", "-"])
     assert json.loads(capsys.readouterr().out)["counts"]["labelled"] == 1
 

@@ -108,7 +108,9 @@ def _run(arguments: list[str] | None) -> None:
         app.main(arguments, prog_name="pulens", standalone_mode=False)
         sys.stdout.flush()  # what could not be written must show now, and not as Python ends
     except PulensError as error:
-        _end(2, one_message(error))
+        from pulens.command_words import in_command_words
+
+        _end(2, in_command_words(one_message(error)))
     except click.ClickException as error:
         vars(error)["message"] = one_message(error.message)  # click repeats values however long they are
         error.show()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -178,11 +179,10 @@ def _print(found: Any, *, explain: bool) -> None:
     """The text; where the same class prior was used for all segments, that is in bold."""
     from pulens.report.segments import segments_text
 
-    lines = segments_text(found, "command", explain=explain).splitlines()
-    for place, line in enumerate(lines):
-        click.echo(click.style(line, bold=True) if found.says_same_prior and not place else line)
-    for line in _next(found):
-        click.echo(line)
+    lines = [*segments_text(found, "command", explain=explain).splitlines(), *_next(found)]
+    if found.says_same_prior and sys.stdout.isatty():
+        lines[0] = click.style(lines[0], bold=True)
+    sys.stdout.write("\n".join(lines) + "\n")  # a letter that the terminal lacks becomes ?
 
 
 def _next(found: Any) -> list[str]:

@@ -75,7 +75,16 @@ def read_sample(
             f"{type(source).__name__}."
         )
     if not allow_one_kind:
-        check_rows(sample)
+        try:
+            check_rows(sample)
+        except InputError as error:
+            if not len(sample) or (sample.labels == LABELLED).any():
+                raise
+            from pulens.inputs.label_values import explain_unmatched
+            from pulens.inputs.reading import Reading
+
+            said = Reading(label=label, positive=positive, format=format, delimiter=delimiter, encoding=encoding)
+            raise explain_unmatched(source, scores, said, error) from None
     return sample
 
 
@@ -105,8 +114,8 @@ def check_kinds(rows: float, labelled: float, counted: float) -> None:
         raise InputError("there are no rows.")
     if labelled == 0:
         raise InputError(
-            f"there is no labelled positive among {rows:,.10g} rows, so recall cannot be known. Check which label "
-            "value means labelled positive (positive=..., or --positive on the command line)."
+            f"there is no labelled positive among {rows:,.10g} rows, so recall cannot be known. Say which label value "
+            "means labelled positive (positive=..., or --positive on the command line)."
         )
     if labelled == counted:
         raise InputError(

@@ -31,6 +31,7 @@ from pulens.inputs.engines.drive import (
 )
 from pulens.inputs.files import buckets_from_file, joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, is_lazy, open_frame
+from pulens.inputs.label_values import explain_unmatched
 from pulens.inputs.periods import Period, alias
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
 from pulens.inputs.reading import Reading
@@ -104,7 +105,10 @@ def read_tally(
         return counted
     found = _read(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
     if not allow_one_kind:
-        check_tally(found)
+        try:
+            check_tally(found)
+        except InputError as error:
+            raise (error if found.totals.labelled else explain_unmatched(source, scores, asked, error)) from None
     return found
 
 
@@ -288,7 +292,10 @@ def read_joint(
         raise InputError(f"a joint tally needs two or more different columns of scores, got {shown(score)}.")
     joint = _count_jointly(source, names, asked) if counted is None else counted.chosen(names)
     if not allow_one_kind:
-        check_totals(joint.totals)
+        try:
+            check_totals(joint.totals)
+        except InputError as error:
+            raise (error if joint.totals.labelled else explain_unmatched(source, None, asked, error)) from None
     return joint
 
 

@@ -8,6 +8,7 @@ import shlex
 import textwrap
 from collections.abc import Sequence
 
+from pulens.command_words import in_command_words
 from pulens.notice import Notice, Severity
 from pulens.scenario import Scenario
 
@@ -52,17 +53,18 @@ def folded(notices: Sequence[Notice], way: str, *, explain: bool) -> list[str]:
     Notes that only describe how the numbers were made are left to whoever asks.
     """
     if explain:
-        return [line for notice in notices for line in ("", *_said(notice))]
+        return [line for notice in notices for line in ("", *_said(notice, way))]
     loud = [notice for notice in notices if notice.severity > Severity.NOTE]
     if not loud:
         return []
     others = len(notices) - 1
     rest = [] if not others else [f"  ({others} more note{'s' if others > 1 else ''}: {MORE[way]})"]
-    return ["", *_said(loud[0]), *rest]
+    return ["", *_said(loud[0], way), *rest]
 
 
-def _said(notice: Notice) -> list[str]:
-    return wrapped(f"{notice.severity.name.lower()}: {notice}")
+def _said(notice: Notice, way: str) -> list[str]:
+    words = f"{notice.severity.name.lower()}: {notice}"
+    return wrapped(in_command_words(words) if way == "command" else words)
 
 
 def pasteable(command: str, indent: int = 2) -> list[str]:

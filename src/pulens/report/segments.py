@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pulens.command_words import in_command_words
 from pulens.estimate import Estimate, Interval
 from pulens.notice import Notice
 from pulens.report.lines import ASSUMES, folded, titled, wrapped
@@ -115,7 +116,8 @@ def labels_of(found: Evaluations) -> str:
 
 def segments_text(found: Evaluations, way: str = "python", *, explain: bool = False) -> str:
     """The verdict, a line per segment, where class priors come from, the worst warning; all of it on request."""
-    same = [f"{found.prior_words}."] if found.says_same_prior else []
+    prior = in_command_words(found.prior_words) if way == "command" else found.prior_words
+    same = [f"{prior}."] if found.says_same_prior else []
     lines = [line for words in (*same, verdict_of(found)) for line in wrapped(words, 0)]
     if explain:
         shown = shown_segments(found)
@@ -124,7 +126,7 @@ def segments_text(found: Evaluations, way: str = "python", *, explain: bool = Fa
         lines += [line for words in head_of(found)[len(same) :] for line in wrapped(words)]
     else:
         lines += ["", *short_lines(found), ""]
-        lines += [] if same else titled("class prior", found.prior_words.removeprefix("class priors: "))
+        lines += [] if same else titled("class prior", prior.removeprefix("class priors: "))
         lines += titled("threshold", found.threshold_words)
         lines += titled("assumes", ASSUMES[next(iter(found.values())).scenario])
         lines += [] if found.clusters is None else titled("clusters", str(found.clusters))

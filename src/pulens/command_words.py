@@ -1,0 +1,61 @@
+"""Sentences that name arguments of Python, in the words of the command line."""
+
+from __future__ import annotations
+
+import re
+
+#: Arguments that commands have under another name.
+RENAMED = {"labelled_within": "within", "k": "top", "metrics": "metric", "by": "group-by", "at_threshold": "at"}
+#: Arguments that some command has as an option of the same name.
+SAME = (
+    *("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine", "labelling", "split"),
+    *("score", "label", "weight", "cluster", "positive", "negative", "unlabelled", "group_by", "class_prior_column"),
+    *("same_prior", "table", "where", "tolerance", "format", "delimiter", "decimal", "thousands", "encoding", "sheet"),
+    *("reviews", "reviewed_above", "reviewed_below_share", "id", "threshold", "confidence", "redraws", "seed"),
+    *("cost_miss", "cost_alarm", "cost_flag", "benefit_hit", "cost_ratio", "capacity", "volume", "choose"),
+    *("capacity_certainty", "recall_at_least", "precision_at_least", "budget", "width", "goal", "keep", "source"),
+    *("allow_changed", "reviewer_errors", "second", "nearly_random", "scores_are", "binning", "bins", "folds"),
+    *("method", "noise", "labels_lag", "time", "reference_until", "timezone", "confirmed_at", "anytime", "interval"),
+)
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME} | {old: f"--{new}" for old, new in RENAMED.items()}
+
+_NAMES = "|".join(sorted(OPTIONS, key=len, reverse=True))
+_ARGUMENT = re.compile(rf"(?<![\w'\"`./-])({_NAMES})=(\([^()]*\)|'[^']*'|\"[^\"]*\"|\.\.\.|[\w.%-]*\w%?)?")
+
+
+def in_command_words(text: str) -> str:
+    """Arguments as they are typed in a shell; what is quoted stays as it is.
+
+    >>> in_command_words("Give class_prior= as a number, or check some rows by hand (audit=).")
+    'Give --class-prior as a number, or check some rows by hand (--audit).'
+    >>> in_command_words("Say scenario='case-control', or class_prior=(0.1, 0.3).")
+    'Say --scenario case-control, or --class-prior 0.1:0.3.'
+    >>> in_command_words("Say which value it is (positive=..., or --positive on the command line).")
+    'Say which value it is (--positive).'
+    >>> in_command_words("there is no column 'label=1'.")
+    "there is no column 'label=1'."
+    """
+    text = re.sub(rf"\b(?:{_NAMES})= or (--[a-z-]+)", r"\1", text)
+    text = re.sub(r"\(([^()]*)\)", lambda found: f"({_once(found[1])})", text)
+    return _ARGUMENT.sub(_option, text)
+
+
+def _once(words: str) -> str:
+    """Inside brackets: where a sentence gives both ways to say it, the option alone."""
+    parts = [part.removeprefix("or ").removesuffix(" on the command line") for part in words.split(", ")]
+    options = {part.split()[0] for part in parts if part.startswith("--")}
+    if not options:
+        return words
+    kept = [part for part in parts if OPTIONS.get(part.partition("=")[0]) not in options or "=" not in part]
+    return ", ".join(kept)
+
+
+def _option(found: re.Match[str]) -> str:
+    option, value = OPTIONS[found[1]], found[2] or ""
+    if value in ("", "..."):
+        return option
+    if value == "True":
+        return option
+    if value.startswith("("):
+        value = value.strip("()").replace(", ", ":")
+    return f"{option} {value.strip(chr(39) + chr(34))}"
