@@ -1,38 +1,55 @@
-"""How often do 95% intervals hold the truth, and how wide are they?
+"""How often do 95% intervals hold the truth, and how wide are they? Worlds x designs x statistics.
 
-Draws test sets from worlds whose truth is known, evaluates each and counts. Prints one line per world and metric
-group: coverage in percent (mean width). With ``--compare`` it compares two models instead, where the class prior is in
-doubt: coverage of the difference and of each model's value.
+Ranking worlds have known score distributions and differ in what is known of the class prior; design worlds
+(``pulens.testing.DesignWorld``) have strata, clusters or both, and are drawn anew for every set, so that a figure
+speaks of many of them. Prints, and writes with ``--csv``, one line per world, statistic and number: coverage, mean
+width, how often the whole interval lay below the truth, and how many sets were refused.
 
-Usage: python benchmarks/coverage.py [--sets 500] [--jobs 2] [--only NAME] [--quick] [--compare]
+Usage: python benchmarks/coverage.py [--sets 200] [--jobs 2] [--worlds NAME,...] [--statistics NAME,...] [--csv FILE]
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import math
-import time
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import repeat
+from typing import Any, NamedTuple
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
+from scipy.special import expit
 
 import pulens
-from pulens.doors.evaluate import best_threshold
-from pulens.evidence import gather
-from pulens.intervals.doubts import Choice, Doubts
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.metrics.parts.measure import estimate
-from pulens.testing import RankingWorld, another_study
+from pulens import calibration
+from pulens.testing import DesignRows, DesignWorld, RankingWorld, another_study
 
-METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
+METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1", "specificity", "accuracy", "lift")
+AT = -1.0  # threshold in design worlds
+Found = tuple[str, Any, float]  # name, interval or None, truth
 
 
-@dataclass(frozen=True)
-class World:
-    """Score distributions of both classes, numbers of rows, and what is known of the class prior."""
+class Drawn(NamedTuple):
+    """One test set: labels, scores of two models, what the package is told, and the truth of a metric."""
 
-    name: str
+    labels: np.ndarray
+    models: dict[str, np.ndarray]
+    told: dict[str, Any]
+    thresholds: dict[str, float]
+    truth: Callable[[str, str, float], float]  # of a metric, for a model, at a threshold
+    design: tuple[DesignWorld, DesignRows] | None = None
+
+
+class Ranking(NamedTuple):
+    """A world of two score distributions, and what is known of its class prior."""
+
     family: str
     auc: float
     prior: float
@@ -42,212 +59,283 @@ class World:
     scenario: str = "case-control"
     levels: int = 0  # round scores to so many distinct values
 
-    @property
-    def ranking(self) -> RankingWorld:
+    def draw(self, rng: np.random.Generator, number: int) -> Drawn:
         size = self.labelled, self.unlabelled
-        return RankingWorld(self.family, self.auc, self.prior, *size, self.scenario, self.levels)
+        world = RankingWorld(self.family, self.auc, self.prior, *size, self.scenario, self.levels)
+        aucs = {"a": self.auc, "b": self.auc - 0.06}
+        labels, models = (*world.draw(rng),) if self.levels else world.draw_models(aucs, rng)
+        models = {"a": models} if self.levels else models
+        truths = {name: world.with_auc(auc) for name, auc in aucs.items() if name in models}
+
+        def truth(metric: str, model: str, threshold: float) -> float:
+            own = truths[model]
+            values = own.values if threshold == own.threshold else own.values_at(threshold)
+            return float(values[metric]) if metric in values else math.nan
+
+        told = {"scenario": self.scenario, **self.known(rng, labels, number)}
+        return Drawn(labels, models, told, {name: one.threshold for name, one in truths.items()}, truth)
+
+    def known(self, rng: np.random.Generator, labels: np.ndarray, number: int) -> dict[str, Any]:
+        if self.knowledge == "interval":
+            return {"class_prior": another_study(self.prior, labels, self.scenario, number)}
+        low = self.prior * (1 - 0.3 * rng.random())
+        said = {"known": self.prior, "range": (low, low + 0.3 * self.prior), "estimated": "auto"}
+        return {"class_prior": said[self.knowledge]}
 
 
-def knowledge_of(world: World, rng: np.random.Generator, labels: np.ndarray, seed: int) -> dict[str, object]:
-    """What the evaluation is told of the class prior."""
-    a = world.prior
-    if world.knowledge == "known":
-        return {"class_prior": a}
-    if world.knowledge == "interval":
-        return {"class_prior": another_study(a, labels, world.scenario, seed)}
-    if world.knowledge == "range":
-        low = a * (1 - 0.3 * rng.random())
-        return {"class_prior": (low, low + 0.3 * a)}
-    return {"class_prior": "auto"}
+class Population:
+    """Very many rows of a design world whose classes are known, scored by both models."""
+
+    def __init__(self, world: DesignWorld, noise: float, seed: list[int]) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.rows = world.independent().draw(self.rng, 200_000, 1000)
+        self.noise = noise
+
+    @cached_property
+    def models(self) -> dict[str, np.ndarray]:
+        return two_models(self.rows, self.noise, self.rng)
+
+    @lru_cache(maxsize=4)  # noqa: B019  (a population lives as long as its test set)
+    def evaluated(self, model: str, threshold: float) -> Any:
+        labels = np.where(self.rows.positive, 1, -1)
+        asked = {"negative": -1, "unlabelled_prior": 0.0, "threshold": threshold, "confidence": None}
+        return pulens.evaluate(labels, self.models[model], **asked)
+
+    def truth(self, metric: str, model: str, threshold: float) -> float:
+        return float(self.evaluated(model, threshold).estimates[metric].value)
 
 
-def one_set(world: World, seed: int, quick: bool = False) -> dict[str, tuple[float, float, float]] | None:
-    """Per metric: low, high, truth."""
-    rng = np.random.default_rng([seed, sum(map(ord, world.name))])
-    ranking = world.ranking
-    at, values = ranking.threshold, ranking.values
-    labels, scores = ranking.draw(rng)
-    evidence = gather(labels, scores, scenario=world.scenario, **knowledge_of(world, rng, labels, seed))
-    resampling = Resampling(redraws=600, threads=1)  # the sets already share the cores
-    beforehand = Doubts(evidence, resampling)
-    best = best_threshold(evidence, "f1")
-    chosen = Doubts(evidence, resampling, Choice(pulens.metrics.METRICS["f1"], best))
-    found = {}
-    for name, where, doubts in (*((name, at, beforehand) for name in METRICS), ("f1 best", best, chosen)):
-        if quick and name in ("average_precision", "f1 best"):
-            continue
-        metric = name.removesuffix(" best")
-        # redraws are costly: the ranking's metrics share those of the chosen threshold
-        source = chosen if metric == "average_precision" else doubts
-        interval = estimate(metric, pulens.metrics.METRICS[metric], evidence, threshold=where, doubts=source).interval
-        if interval is not None:
-            true = ranking.values_at(best)["f1"] if doubts is chosen else values[name]
-            found[name] = (interval.low, interval.high, true)
-    if seed % 5 == 0 and not quick:
-        for band in ("dkw-two-sample", "bootstrap"):
-            share = evidence.class_prior.unlabelled_interval
-            prior = evidence.class_prior.unlabelled if share is None else (share.low, share.high)
-            bounds = pulens.bounds(evidence.tally, unlabelled_prior=prior, scenario=world.scenario, band=band)
-            for name in ("roc_auc", "average_precision"):
-                area = getattr(bounds, name)
-                found[f"{name} {band}"] = (area.low, area.high, values[name])
-    return found
+def two_models(rows: DesignRows, noise: float, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    return {"a": rows.score, "b": rows.score + noise * rng.normal(size=rows.score.size)}
 
 
-WORLDS = (
-    World("g-60", "gaussian", 0.60, 0.30, 500, 5_000),
-    World("g-75", "gaussian", 0.75, 0.10, 200, 5_000),
-    World("g-90-small", "gaussian", 0.90, 0.30, 30, 1_000),
-    World("g-75-small", "gaussian", 0.75, 0.50, 30, 1_000),
-    World("g-99", "gaussian", 0.99, 0.05, 200, 10_000),
-    World("g-99-small", "gaussian", 0.99, 0.20, 50, 2_000),
-    World("g-rare", "gaussian", 0.95, 0.02, 100, 20_000),
-    World("beta-80", "beta", 0.80, 0.20, 300, 3_000),
-    World("beta-95", "beta", 0.95, 0.50, 100, 2_000),
-    World("tied-70", "gaussian", 0.70, 0.20, 200, 4_000, levels=8),
-    World("tied-90", "gaussian", 0.90, 0.10, 100, 4_000, levels=5),
-    World("skewed-75", "skewed", 0.75, 0.10, 200, 5_000),
-    World("skewed-85-small", "skewed", 0.85, 0.30, 40, 1_000),
-    World("single-85", "gaussian", 0.85, 0.25, 200, 2_800, scenario="single-set"),
-    World("unequal-85", "unequal", 0.85, 0.20, 200, 4_000),
-    World("g-90-interval", "gaussian", 0.90, 0.30, 200, 4_000, "interval"),
-    World("beta-80-interval", "beta", 0.80, 0.10, 100, 5_000, "interval"),
-    World("tied-80-interval", "gaussian", 0.80, 0.20, 300, 3_000, "interval", levels=8),
-    # the world of the intervals' own study: X|1 ~ N(1, 1), X|0 ~ N(-1, 1), a class prior of .3 known to .03
-    World("g-92-interval-small", "gaussian", 0.9214, 0.30, 50, 500, "interval"),
-    World("g-92-interval", "gaussian", 0.9214, 0.30, 200, 2_000, "interval"),
-    World("skewed-80-interval", "skewed", 0.80, 0.20, 100, 1_000, "interval"),
-    World("single-85-interval", "gaussian", 0.85, 0.25, 100, 1_400, "interval", "single-set"),
-    World("g-85-range", "gaussian", 0.85, 0.20, 300, 5_000, "range"),
-    World("skewed-80-range", "skewed", 0.80, 0.30, 100, 2_000, "range"),
-    World("g-90-estimated", "gaussian", 0.90, 0.30, 200, 4_000, "estimated"),
-    World("beta-85-estimated", "beta", 0.85, 0.10, 300, 5_000, "estimated"),
-    World("unequal-85-estimated", "unequal", 0.85, 0.20, 200, 4_000, "estimated"),
-    World("g-large", "gaussian", 0.85, 0.20, 2_000, 100_000),
-)
+class Design(NamedTuple):
+    """A design world: strata, rows, labelled rows, and clusters that move scores."""
+
+    strata: int
+    rows: int
+    labelled: int
+    effect: float = 0.0
+    cluster_rows: float = 0.0
+
+    def draw(self, rng: np.random.Generator, number: int) -> Drawn:
+        world = DesignWorld.drawn(rng, strata=self.strata, effect=self.effect, cluster_rows=self.cluster_rows)
+        rows, noise = world.draw(rng, self.rows, self.labelled), rng.uniform(0.3, 1.2)
+        told: dict[str, Any] = {"class_prior": world.mean(expit)}
+        if self.strata > 1:
+            seen = np.unique(rows.stratum).tolist()
+            told = {
+                "labelled_within": rows.stratum,
+                "class_prior": {one: float(world.class_priors[one]) for one in seen},
+            }
+        if self.cluster_rows:
+            told["cluster"] = rows.cluster
+        population = Population(world, noise, [number, self.rows, self.strata])
+        models = two_models(rows, noise, rng)
+        return Drawn(rows.labels, models, told, dict.fromkeys("ab", AT), population.truth, (world, rows))
 
 
-MOST_COMPARED = 2_000  # unlabelled rows: a comparison redraws rows, not counts
-LESS = 0.06  # what the second model of a comparison has less of the ROC AUC
+# --- statistics ------------------------------------------------------------------------------------------------------
 
 
-def one_comparison(world: World, seed: int) -> dict[str, tuple[float, float, float]]:
-    """Low, high and truth of the difference and of each model's value, for every metric."""
-    rng = np.random.default_rng([seed, sum(map(ord, world.name)), 2])
-    aucs = {"a": world.auc, "b": world.auc - LESS}
-    labels, models = world.ranking.draw_models(aucs, rng)
-    truths = {name: world.ranking.with_auc(auc) for name, auc in aucs.items()}
-    comparison = pulens.compare(
-        labels,
-        models,
-        scenario=world.scenario,
-        metrics=METRICS,
-        threshold={name: model.threshold for name, model in truths.items()},
-        redraws=200,
-        **knowledge_of(world, rng, labels, seed),
+def evaluate(drawn: Drawn) -> Iterator[Found]:
+    """Metrics of one model at a threshold given beforehand."""
+    at = drawn.thresholds["a"]
+    found = pulens.evaluate(drawn.labels, drawn.models["a"], threshold=at, redraws=400, **drawn.told)
+    for name in METRICS:
+        if name in found.estimates:
+            yield name, found.estimates[name].interval, drawn.truth(name, "a", at)
+
+
+def chosen(drawn: Drawn) -> Iterator[Found]:
+    """At the threshold with the best F1 on the same rows."""
+    found = pulens.evaluate(drawn.labels, drawn.models["a"], redraws=400, **drawn.told)
+    for name in ("precision", "recall", "f1"):
+        yield name, found.estimates[name].interval, drawn.truth(name, "a", found.threshold)
+
+
+def compare(drawn: Drawn) -> Iterator[Found]:
+    """The difference of two models."""
+    if len(drawn.models) < 2:
+        return
+    names = ("roc_auc", "average_precision", "precision", "recall", "f1")
+    asked = {"metrics": names, "threshold": drawn.thresholds, "redraws": 200, **drawn.told}
+    found = pulens.compare(drawn.labels, drawn.models, **asked)
+    for name in names:
+        first, second = (drawn.truth(name, model, drawn.thresholds[model]) for model in "ab")
+        yield name, found.difference("a", "b", name).interval, first - second
+
+
+def calibrate(drawn: Drawn) -> Iterator[Found]:
+    """Scores that promise too much; design worlds only, whose scores are log odds."""
+    world, rows = drawn.design
+    intercept, slope = 0.2, 0.8
+
+    def promised(score: np.ndarray) -> np.ndarray:
+        return np.asarray(expit(intercept + slope * score))
+
+    probabilities = promised(rows.score)
+    asked = drawn.labels, probabilities
+    yield (
+        "brier score",
+        calibration.brier_score(*asked, **drawn.told).interval,
+        world.mean(lambda x: promised(x) ** 2 + expit(x) * (1 - 2 * promised(x))),
     )
-    found = {}
-    for metric in METRICS:
-        values = {name: model.values[metric] for name, model in truths.items()}
-        gap = comparison.difference("a", "b", metric).interval
-        if gap is not None:
-            found[f"{metric} a-b"] = (gap.low, gap.high, values["a"] - values["b"])
-        for name, estimate_of in comparison.estimates[metric].items():
-            if estimate_of.interval is not None:
-                found[f"{metric} {name}"] = (estimate_of.interval.low, estimate_of.interval.high, values[name])
-    return found
+    yield (
+        "in the large",
+        calibration.calibration_in_the_large(*asked, **drawn.told).interval,
+        world.mean(promised) - world.mean(expit),
+    )
+    yield (
+        "log loss",
+        calibration.log_loss(*asked, **drawn.told).interval,
+        world.mean(lambda x: -expit(x) * np.log(promised(x)) - (1 - expit(x)) * np.log1p(-promised(x))),
+    )
+    line = calibration.calibration_slope(*asked, **drawn.told)
+    yield "slope", line.slope.interval, 1 / slope
+    yield "intercept", line.intercept.interval, -intercept / slope
+    diagram = calibration.reliability(*asked, **drawn.told)
+    edges = [one.low for one in diagram.bins[1:]]
+    gaps = [
+        world.mean(lambda x, place=place: (np.searchsorted(edges, promised(x)) == place) * (expit(x) - promised(x)))
+        for place in range(len(diagram.bins))
+    ]
+    yield "calibration error", diagram.error.interval, float(np.abs(gaps).sum())
 
 
-def run_comparison(world: World, sets: int, pool: ProcessPoolExecutor) -> str:
-    from itertools import repeat
+def decide(drawn: Drawn) -> Iterator[Found]:
+    """The cheapest threshold, chosen on these rows; truths are those of the threshold that was chosen."""
+    world, _ = drawn.design
+    found = pulens.decide(drawn.labels, drawn.models["a"], cost_miss=100, cost_alarm=20, redraws=400, **drawn.told)
+    prior, hits, flagged = (
+        world.mean(expit),
+        world.mean(lambda x: expit(x) * (x >= found.threshold)),
+        world.mean(lambda x: (x >= found.threshold) * 1.0),
+    )
+    cost = 1000 * (100 * (prior - hits) + 20 * (flagged - hits))
+    yield "cost", found.cost.interval, cost
+    yield "saving over none", found.saving["flag none"].interval, 100_000 * prior - cost
+    yield "saving over all", found.saving["flag all"].interval, 20_000 * (1 - prior) - cost
+    yield "flagged", found.flagged.interval, flagged
+    yield "recall", found.recall.interval, hits / prior
+    yield "precision", found.precision.interval, hits / flagged
 
-    found = list(pool.map(one_comparison, repeat(world, sets), range(sets), chunksize=5))
-    cells = []
-    for metric in METRICS:
-        parts = []
-        for which in ("a-b", "a", "b"):
-            ends = np.array([each[f"{metric} {which}"] for each in found if f"{metric} {which}" in each])
-            inside = (ends[:, 0] <= ends[:, 2]) & (ends[:, 2] <= ends[:, 1])
-            parts.append(f"{100 * inside.mean():.1f} ({(ends[:, 1] - ends[:, 0]).mean():.3f})")
-        cells.append(" / ".join(parts))
-    return f"| {world.name} | {world.labelled:,} + {world.unlabelled:,} | {' | '.join(cells)} |"
+
+def reviews(drawn: Drawn) -> Iterator[Found]:
+    """300 unlabelled rows checked, half of them among the tenth with the highest scores; no class prior given."""
+    world, rows = drawn.design
+    rng = np.random.default_rng(int(drawn.labels.sum()))
+    free = np.flatnonzero(rows.labels == 0)
+    is_high = rows.score[free] >= np.quantile(rows.score[free], 0.9)
+    parts = [free[is_high], free[~is_high]]
+    picked = np.concatenate([rng.choice(part, 150, replace=False) for part in parts])
+    log = {
+        "row": picked,
+        "answer": rows.positive[picked] * 1,
+        "probability": np.repeat([150 / part.size for part in parts], 150),
+    }
+    told = {name: value for name, value in drawn.told.items() if name != "class_prior"}
+    found = pulens.evaluate(rows.labels, rows.score, reviews=log, threshold=AT, **told)
+    prior, hits, flagged = (
+        world.mean(expit),
+        world.mean(lambda x: expit(x) * (x >= AT)),
+        world.mean(lambda x: (x >= AT) * 1.0),
+    )
+    yield "class prior", found.class_prior.interval, prior
+    yield "recall", found.estimates["recall"].interval, hits / prior
+    yield "precision", found.estimates["precision"].interval, hits / flagged
+    yield "f1", found.estimates["f1"].interval, 2 * hits / (flagged + prior)
 
 
-def run(world: World, sets: int, quick: bool, pool: ProcessPoolExecutor) -> tuple[str, list[str]]:
-    """One line of the table, and the names of the metrics that miss the target."""
-    from itertools import repeat
+ANY = {"evaluate": evaluate, "chosen": chosen, "compare": compare}
+STATISTICS = {**ANY, "calibrate": calibrate, "decide": decide, "reviews": reviews}
+WORLDS: dict[str, Ranking | Design] = {
+    "g-60": Ranking("gaussian", 0.60, 0.30, 500, 5_000),
+    "g-75": Ranking("gaussian", 0.75, 0.10, 200, 5_000),
+    "g-90-small": Ranking("gaussian", 0.90, 0.30, 30, 1_000),
+    "g-75-small": Ranking("gaussian", 0.75, 0.50, 30, 1_000),
+    "g-99": Ranking("gaussian", 0.99, 0.05, 200, 10_000),
+    "g-99-small": Ranking("gaussian", 0.99, 0.20, 50, 2_000),
+    "g-rare": Ranking("gaussian", 0.95, 0.02, 100, 20_000),
+    "beta-80": Ranking("beta", 0.80, 0.20, 300, 3_000),
+    "beta-95": Ranking("beta", 0.95, 0.50, 100, 2_000),
+    "tied-70": Ranking("gaussian", 0.70, 0.20, 200, 4_000, levels=8),
+    "tied-90": Ranking("gaussian", 0.90, 0.10, 100, 4_000, levels=5),
+    "skewed-75": Ranking("skewed", 0.75, 0.10, 200, 5_000),
+    "skewed-85-small": Ranking("skewed", 0.85, 0.30, 40, 1_000),
+    "single-85": Ranking("gaussian", 0.85, 0.25, 200, 2_800, scenario="single-set"),
+    "unequal-85": Ranking("unequal", 0.85, 0.20, 200, 4_000),
+    "g-90-interval": Ranking("gaussian", 0.90, 0.30, 200, 4_000, "interval"),
+    "beta-80-interval": Ranking("beta", 0.80, 0.10, 100, 5_000, "interval"),
+    "tied-80-interval": Ranking("gaussian", 0.80, 0.20, 300, 3_000, "interval", levels=8),
+    # the world of the intervals' own study: X|1 ~ N(1, 1), X|0 ~ N(-1, 1), a class prior of .3 known to .03
+    "g-92-interval-small": Ranking("gaussian", 0.9214, 0.30, 50, 500, "interval"),
+    "g-92-interval": Ranking("gaussian", 0.9214, 0.30, 200, 2_000, "interval"),
+    "skewed-80-interval": Ranking("skewed", 0.80, 0.20, 100, 1_000, "interval"),
+    "single-85-interval": Ranking("gaussian", 0.85, 0.25, 100, 1_400, "interval", "single-set"),
+    "g-85-range": Ranking("gaussian", 0.85, 0.20, 300, 5_000, "range"),
+    "skewed-80-range": Ranking("skewed", 0.80, 0.30, 100, 2_000, "range"),
+    "g-90-estimated": Ranking("gaussian", 0.90, 0.30, 200, 4_000, "estimated"),
+    "beta-85-estimated": Ranking("beta", 0.85, 0.10, 300, 5_000, "estimated"),
+    "unequal-85-estimated": Ranking("unequal", 0.85, 0.20, 200, 4_000, "estimated"),
+    "g-large": Ranking("gaussian", 0.85, 0.20, 2_000, 100_000),
+    "plain": Design(1, 6_000, 400),
+    "strata-4": Design(4, 6_000, 400),
+    "strata-12": Design(12, 8_000, 400),
+    "clusters-10": Design(1, 2_000, 300, 0.8, 200.0),
+    "clusters-20": Design(1, 2_000, 300, 0.8, 100.0),
+    "clusters-60": Design(1, 3_000, 300, 0.8, 50.0),
+    "clusters-400": Design(1, 4_000, 400, 0.8, 10.0),
+    "both-4-100": Design(4, 6_000, 400, 0.7, 60.0),
+    "both-6-40": Design(6, 6_000, 400, 0.7, 150.0),
+}
 
+
+def one_set(name: str, statistic: str, number: int) -> list[tuple[str, float, float, float]] | None:
+    """Of every number that has a confidence interval: its name, both ends and the truth; None where it was refused."""
+    rng = np.random.default_rng([number, sum(map(ord, name))])
+    drawn = WORLDS[name].draw(rng, number)
     try:
-        found = list(pool.map(one_set, repeat(world, sets), range(sets), repeat(quick, sets), chunksize=5))
-    except pulens.PulensError as error:
-        return f"| {world.name} | not run: {str(error)[:60]} |", []
-    cells, missed = [], []
-    columns = (*METRICS, "f1 best")
-    for name in columns:
-        ends = np.array([each[name] for each in found if name in each])
-        if not ends.size:
-            cells.append("-")
-            continue
-        inside = (ends[:, 0] <= ends[:, 2]) & (ends[:, 2] <= ends[:, 1])
-        coverage = 100 * inside.mean()
-        below = 100 * (ends[:, 1] < ends[:, 2]).mean()
-        cells.append(f"{coverage:.1f} ({(ends[:, 1] - ends[:, 0]).mean():.3f}; {below:.1f} low)")
-        low, high = (93.0, 97.0) if world.knowledge in ("known", "interval") else (93.0, 100.0)
-        if not low - 1e-9 <= coverage <= high + 1e-9:
-            missed.append(name)
-    for name in ("roc_auc", "average_precision"):
-        parts = []
-        for band in ("dkw-two-sample", "bootstrap"):
-            ends = np.array([each[f"{name} {band}"] for each in found if f"{name} {band}" in each])
-            if ends.size:
-                inside = (ends[:, 0] <= ends[:, 2]) & (ends[:, 2] <= ends[:, 1])
-                parts.append(f"{100 * inside.mean():.0f} ({(ends[:, 1] - ends[:, 0]).mean():.3f})")
-        cells.append(" / ".join(parts) or "-")
-    facts = f"{world.family} | {world.auc:.2f} | {world.prior:g} | {world.labelled:,} | {world.unlabelled:,}"
-    return f"| {world.name} | {facts} | {' | '.join(cells)} |", missed
+        found = [
+            (what, interval.low, interval.high, truth)
+            for what, interval, truth in STATISTICS[statistic](drawn)
+            if interval is not None and interval.confidence is not None and not math.isnan(truth)
+        ]
+    except pulens.PulensError:
+        return None
+    return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--sets", type=int, default=500)
+    parser.add_argument("--sets", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--only", default="", help="worlds whose name contains one of these, comma between them")
-    parser.add_argument("--quick", action="store_true", help="only intervals that need no redraws")
-    parser.add_argument("--compare", action="store_true", help="compare two models where the class prior is in doubt")
+    parser.add_argument("--worlds", default="", help="those whose name begins with one of these, comma between them")
+    parser.add_argument("--statistics", default=",".join(STATISTICS))
+    parser.add_argument("--csv", type=argparse.FileType("w"), default=None)
     asked = parser.parse_args()
-    chance = 100 * math.sqrt(0.95 * 0.05 / asked.sets)
-    print(f"{asked.sets} sets per world; coverage of nominal 95% intervals in percent, in brackets the mean width and")
-    print(f"how often the whole interval lay below the truth. One standard error of a coverage: {chance:.1f}.")
-    if asked.compare:
-        print("Two models: difference / first model's value / second model's value (mean widths).")
-        print()
-        print("| world | rows | ROC AUC | AP | precision | recall | F1 |")
-        print("|" + " --- |" * 7)
-        with ProcessPoolExecutor(asked.jobs) as pool:
-            for world in WORLDS:
-                doubtful = world.knowledge in ("interval", "range") and not world.levels
-                small = world.unlabelled <= MOST_COMPARED
-                if doubtful and small and any(part in world.name for part in asked.only.split(",")):
-                    print(run_comparison(world, asked.sets, pool), flush=True)
-        return
-    print("Last two columns: bounds of paper 001 on a fifth of the sets, two-sample DKW band / bootstrap band.")
-    print()
-    print(
-        "| world | scores | AUC | prior | labelled | unlabelled | ROC AUC | AP | precision | recall | F1 | F1, best "
-        "threshold | bounds ROC AUC | bounds AP |"
-    )
-    print("|" + " --- |" * 14)
-    started, missed = time.perf_counter(), []
+    error = 100 * math.sqrt(0.95 * 0.05 / asked.sets)
+    print(f"nominal 95%, {asked.sets} sets each: one standard error of a coverage is {error:.1f} points")
+    heads = ("world", "statistic", "number", "sets", "coverage", "width", "below", "refused")
+    out = csv.writer(asked.csv or sys.stdout)
+    out.writerow(heads)
     with ProcessPoolExecutor(asked.jobs) as pool:
-        for world in WORLDS:
-            if not any(part in world.name for part in asked.only.split(",")):
+        for name, world in WORLDS.items():
+            if not name.startswith(tuple(asked.worlds.split(","))):
                 continue
-            line, outside = run(world, asked.sets, asked.quick, pool)
-            print(line, flush=True)
-            missed += [f"{world.name}: {name}" for name in outside]
-    print()
-    print(f"outside the target (93 to 97, or above 93 where the prior is a range or estimated): {missed or 'none'}")
-    print(f"{time.perf_counter() - started:.0f} seconds")
+            for statistic in asked.statistics.split(","):
+                if isinstance(world, Ranking) and statistic not in ANY:
+                    continue
+                tried = list(pool.map(one_set, repeat(name), repeat(statistic), range(asked.sets), chunksize=5))
+                ends = defaultdict(list)
+                for what, *rest in (one for each in tried if each is not None for one in each):
+                    ends[what].append(rest)
+                for what, numbers in ends.items():
+                    low, high, truth = np.array(numbers).T
+                    held = 100 * np.mean((low <= truth) & (truth <= high))
+                    shown = f"{held:.1f}", f"{np.mean(high - low):.4g}", f"{100 * np.mean(high < truth):.1f}"
+                    out.writerow((name, statistic, what, low.size, *shown, sum(each is None for each in tried)))
+                sys.stdout.flush()
 
 
 if __name__ == "__main__":

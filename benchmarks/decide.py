@@ -3,8 +3,8 @@
 Every row labelled, net benefit is that of dcurves, gains are those of scikit-learn and early recognition that of RDKit
 (each where it is installed). In simulated worlds: how often intervals of the first rows of a list, of the cost at the
 chosen threshold and of a whole decision curve hold the truth, and how often a promised recall or precision is not kept;
-the first rows of every query, with 15 to 100 queries. decide_worlds.py has more worlds, real ones too, decide_peers.py
-other tools as packages.
+the first rows of every query, with 15 to 100 queries. coverage.py has more
+worlds, peers/decide.py other tools as packages.
 
 Usage: python benchmarks/decide.py [--sets 100] [--only agreement,top,early,cost,floors,curve,queries,crossing,time]
 """

@@ -11,7 +11,7 @@ a line of JSON that is appended when it is done; runs that are there already are
 tables on which BoostedPU's settings were chosen; what is claimed is read from the others. ``--study`` runs the
 conditions of ``STUDY``, most important first, and starts nothing more once its seconds are over.
 
-Learners of pulearn and pu-toolbox (``table_peers.py``) have rows where these packages are installed.
+Learners of pulearn and pu-toolbox (``peers/tables.py``) have rows where these packages are installed.
 
 How far is there to go? The *way* of a condition leads from the best learner but BoostedPU to boosting told the truth,
 means over tables; BoostedPU's share of it is printed, with its error by leaving out one table after the other. Errors
@@ -39,7 +39,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 
 import numpy as np  # noqa: E402  (threads are counted when it is imported)
 
-from table_peers import PEERS, fit_and_score, installed  # noqa: E402
+from peers.tables import PEERS, fit_and_score, installed  # noqa: E402
 
 CHOSEN_ON = ("spambase", "grid_stability", "letter", "bank_marketing")
 # file, and which of its targets are positive

@@ -2,8 +2,8 @@
 
 An interval that became too narrow misses the truth too often, one that became too wide hardly ever misses it. 80% and
 not 95%, because misses are what tells the two apart. ``make test`` draws 60 sets of every world, which notice an
-interval of half or twice its width; ``make everything`` up to 400, which notice a quarter. The large studies are
-``benchmarks/coverage.py`` and ``benchmarks/calibration_coverage.py``.
+interval of half or twice its width; ``make everything`` up to 400, which notice a quarter. The large study is
+``benchmarks/coverage.py``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -481,18 +480,6 @@ def test_an_end_moved_by_labelling_has_its_own_sampling_error_where_the_value_is
     recall = found.sensitivity("recall", factor=3)
     assert recall.possible.low == pytest.approx(rate / (rate + 3 * (1 - rate)))
     assert recall.possible.low - recall.interval.low > 1.6 * error
-
-
-def test_a_simulated_set_with_more_labels_than_the_class_prior_allows_is_counted_apart(monkeypatch):
-    monkeypatch.syspath_prepend(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-    import impossible  # type: ignore[import-not-found]
-
-    cell = impossible.Cell("ranges", "gap 3", "single-set", 0.1, 150, 1500)  # 150 of 165 positives are labelled
-    answers = [impossible.work((cell, seed, ""))[1] for seed in (12, 13)]
-    refused = [answer for answer in answers if answer["refused"]]
-    assert len(refused) == 1
-    assert all(answer == {"refused": 1.0} for answer in refused)  # and in no share of sets that hold the truth
-    assert impossible.means(answers)["refused"] == 0.5
 
 
 def test_the_worlds_of_a_ranking_do_not_depend_on_the_threshold_asked_about_beside_it():

@@ -18,6 +18,7 @@ True
 from pulens.testing.audit_worlds import AUDIT_WORLDS, UNSEEN_AUDIT_WORLDS, AuditedTable, AuditWorld
 from pulens.testing.biased_worlds import BiasedWorld
 from pulens.testing.calibration_worlds import LogitMixture, fit_logit_mixture, logistic_world
+from pulens.testing.design_worlds import DesignRows, DesignWorld
 from pulens.testing.metrics import check_metric
 from pulens.testing.prior_knowledge import another_study
 from pulens.testing.prior_worlds import PRIOR_WORLDS, PriorWorld
@@ -31,6 +32,8 @@ __all__ = [
     "AuditWorld",
     "AuditedTable",
     "BiasedWorld",
+    "DesignRows",
+    "DesignWorld",
     "LogitMixture",
     "PriorWorld",
     "RankingWorld",

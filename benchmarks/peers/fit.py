@@ -1,4 +1,4 @@
-"""From a table to a judged model, beside a peer: python benchmarks/fit_peers.py bank_marketing.parquet [--rows N]
+"""From a table to a judged model, beside a peer: python benchmarks/peers/fit.py bank_marketing.parquet [--rows N]
 
 The table is UCI bank marketing as it is published (Moro, Cortez and Rita 2014): 45,211 calls, 7 columns of numbers, 9
 of words, 11.7% positive. 30% of the positives are labelled: once at random, once with long calls more often. Each tool

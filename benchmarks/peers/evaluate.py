@@ -1,4 +1,6 @@
-"""What other packages say about the same data: python benchmarks/other_tools.py [numbers] [priors] [learners] [speed]
+"""What other packages say about the same data.
+
+Usage: python benchmarks/peers/evaluate.py [numbers] [priors] [learners] [speed]
 
 Peers: scikit-learn (unlabelled rows counted as negatives, which is what its metrics do), pulearn and PU-toolbox. A peer
 that is not installed is left out and named: pip install pulearn pu-toolbox. All of it: about three minutes on one core.

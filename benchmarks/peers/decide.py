@@ -5,7 +5,7 @@ sets. RDKit: RIE, BEDROC and enrichment on the list of its own unit test (20 act
 on random lists without ties. scikit-learn: DCG and NDCG, with and without ties. pytrec_eval and ranx: precision,
 recall, DCG and NDCG of the first rows of each query. Prints the largest difference of each.
 
-Usage: pip install dcurves rdkit pytrec_eval-terrier ranx; python benchmarks/decide_peers.py [--sets 300]
+Usage: pip install dcurves rdkit pytrec_eval-terrier ranx; python benchmarks/peers/decide.py [--sets 300]
 """
 
 from __future__ import annotations
