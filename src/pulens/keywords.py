@@ -150,12 +150,14 @@ def _annotated(door: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
     for name, one in signature(door).parameters.items():
         parts = [part.strip() for part in str(one.annotation).split("|")]
         kinds = [part for part in parts if part != "None"]
+        if kinds[1:] in (["PathLike[str]"], ["Path"]) and kinds[0] == "str":
+            kinds = ["AnyPath"]
         is_one = one.kind not in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL)
         if len(kinds) == 1 and is_one and name not in _OWN_WORDS:
             known = kinds[0] in (*_TEXTS, "float", "int")
             kind = kinds[0] if known else _class(door, kinds[0])
             if known or (isinstance(kind, type) and kind.__module__.startswith(_CLASSES)):
-                found[name] = kind, len(parts) > len(kinds)
+                found[name] = kind, "None" in parts
     return found
 
 

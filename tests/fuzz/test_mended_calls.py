@@ -78,3 +78,80 @@ def test_a_watch_without_rows_in_its_reference_is_refused():
     none = pyarrow.table({"label": pyarrow.array([], "int64"), "score": pyarrow.array([], "float64")})
     with pytest.raises(PulensError, match=r"no labelled row|no rows"):
         pulens.watch(none, {"may": none})
+
+
+FEATURES = np.stack([SCORES, np.random.default_rng(1).normal(size=SCORES.size)], axis=1)
+ODD_FEATURES = {
+    "no columns": FEATURES[:, :0],
+    "one dimension": FEATURES[:, 0],
+    "ragged": [row[: 1 + place % 2] for place, row in enumerate(FEATURES.tolist())],
+    "texts": FEATURES.astype(str).astype(object) + "a",
+    "complex": FEATURES.astype(complex),
+    "none": None,
+}
+LEARNERS = ("ElkanNoto", "KernelPUSB", "PUET", "BoostedPU", "NNPU")
+
+
+@pytest.mark.parametrize("odd", ODD_FEATURES)
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_table_that_no_learner_can_read_is_refused_in_this_packages_words(learner, odd):
+    pytest.importorskip("torch")
+    from pulens import learners
+
+    if (learner, odd) == ("BoostedPU", "texts"):
+        return  # takes words as they are
+    with pytest.raises(PulensError):
+        getattr(learners, learner)(class_prior=0.5).fit(ODD_FEATURES[odd], LABELS)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("state", ["three", -1, np.array([1, 2])])
+def test_what_chance_cannot_begin_with_is_refused_by_every_learner(learner, state):
+    pytest.importorskip("torch")
+    from pulens import learners
+
+    with pytest.raises(PulensError, match="random_state must be a whole number"):
+        getattr(learners, learner)(class_prior=0.5, random_state=state).fit(FEATURES, LABELS)
+
+
+def test_the_order_of_a_table_in_memory_does_not_choose_the_penalty():
+    from pulens.learners import KernelPUSB
+
+    rng = np.random.default_rng(3)
+    rows = np.stack([rng.normal(size=25), rng.integers(0, 4, 25), rng.normal(size=25)], axis=1)
+    labels = np.array([1, 0, 1, 0, 0] * 5)
+    kept = [
+        KernelPUSB(class_prior=0.5, centres=9, folds=2, bandwidths=0.01, random_state=0).fit(each, labels)
+        for each in (rows, np.asfortranarray(rows), rows * (1 + 1e-15))
+    ]
+    assert len({each.penalty_ for each in kept}) == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("features", 3, "features must be a name or a list of names"),
+        ("features", np.array([None, 1], dtype=object), "features must be a name"),
+        ("dates", np.nan, "dates must say how columns are written"),
+        ("method", {"a": 0.3}, "method must be a learner's name"),
+        ("method", True, "method must be a learner's name"),
+    ],
+)
+def test_what_fit_cannot_mean_is_refused(option, value, words):
+    with pytest.raises(PulensError, match=words):
+        pulens.fit(FEATURES, LABELS, class_prior=0.5, **{option: value})
+
+
+def test_labels_that_can_be_read_once_only_are_refused_by_fit():
+    with pytest.raises(PulensError, match="one value per row"):
+        pulens.fit(FEATURES, iter(LABELS.tolist()), class_prior=0.5)
+
+
+def test_the_seed_of_fit_is_that_of_a_learner_without_one(tmp_path):
+    from pulens.learners import PUET
+
+    asked = {"method": PUET(n_estimators=3, max_depth=4), "class_prior": 0.5, "folds": 2, "redraws": 100}
+    first, second = (pulens.fit(FEATURES, LABELS, seed=3, **asked) for _ in range(2))
+    np.testing.assert_array_equal(first.scores, second.scores)
+    with pytest.raises(PulensError, match="folder must be the name of a file"):
+        first.save(-1)

@@ -138,6 +138,8 @@ class LabelCoding:
 
     def _encode(self, values: Any, row_name: RowName, first_row: int) -> NDArray[np.int8]:
         array = one_per_row(values)
+        if array.ndim != 1 and not hasattr(values, "__len__"):
+            raise InputError(f"labels must be an array or a list with one value per row, got {shown(values)}.")
         if array.ndim != 1:  # such as lists of one length
             array = np.fromiter(values, object, len(values))
         if array.dtype.kind == "b" and not self._is_declared:

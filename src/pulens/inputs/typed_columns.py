@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.containers import plain_array
 from pulens.errors import InputError, listed, shown
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import RowName, array_row, find_column, is_null
@@ -213,7 +214,7 @@ def raw_columns(table: Any) -> dict[str, Any]:
         return dict(table)
     if is_frame(table):
         return dict(_frame_columns(table))
-    array = np.asarray(table)
+    array = plain_array(table)
     if array.ndim != 2:
         raise InputError(f"a table must have rows and columns, got an array of shape {array.shape}.")
     return {f"x{place}": array[:, place] for place in range(array.shape[1])}

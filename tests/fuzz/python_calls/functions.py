@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import pulens
-from python_calls import worlds
+from python_calls import learning, worlds
 from python_calls.call import PythonCall
 from python_calls.containers import clothed
 from python_calls.libraries import has, library
@@ -519,4 +519,6 @@ KINDS: dict[str, tuple[int, Callable[[random.Random, Path], PythonCall]]] = {
     "sklearn": (5, sklearn),
     "calibrated": (1, calibrated),
     "Contingency": (1, cells_of_table),
+    "learner": (3, learning.learner),
+    "fit": (1, learning.fit),
 }

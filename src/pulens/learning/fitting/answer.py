@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.doors.evaluate import Evaluation
+from pulens.keywords import typed
 from pulens.learning.learners.base.rescues import Rescue, said
 from pulens.notice import Notice
 from pulens.types import Floats
@@ -56,6 +57,7 @@ class JudgedModel:
         found: tuple[Rescue, ...] = getattr(self.model[-1], "rescues_", ())
         return found
 
+    @typed
     def save(self, folder: str | PathLike[str]) -> Path:
         """Write the model to a folder, nothing pickled; :func:`pulens.learners.load` and ``pulens score`` read it."""
         from pulens.learning.learners.tables.pipeline import save_pipeline

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from pulens.doors.evaluate import evaluate
-from pulens.errors import AssumptionError, InputError, listed
+from pulens.errors import AssumptionError, InputError, listed, shown
 from pulens.evidence import Question
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding, array_row, file_row, find_column
@@ -21,6 +21,7 @@ from pulens.inputs.tables.formats import format_of
 from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table, read_table
 from pulens.inputs.typed_columns import CATEGORY, TypedTable, Typing, raw_columns, typed_table
+from pulens.keywords import names_of
 from pulens.learning.fitting import training_noise
 from pulens.learning.fitting.answer import JudgedModel
 from pulens.learning.fitting.folds import Progress, deal_folds, fit_one, unseen_scores
@@ -99,6 +100,9 @@ def fit(
     >>> found.columns, bool(found.evaluation.estimates["roc_auc"].value > 0.9)
     ({'age': 'number', 'job': 'category'}, True)
     """
+    features = None if features is None else names_of("features", features)
+    drop, categories, missing = names_of("drop", drop), names_of("categories", categories), names_of("missing", missing)
+    _check_dates(dates)
     rows = read_rows(
         table, labels, label=label, positive=positive, beside=(id, cluster), features=features, drop=drop,
         typing=Typing(missing=tuple(missing), dates=dates), categories=categories, delimiter=delimiter, format=format,
@@ -137,6 +141,13 @@ def fit(
         notices.append(training_noise.NOTICE)
     evaluation = replace(evaluation, beside=worst_first(notices))
     return JudgedModel(fitted, evaluation, scores, fold, rows.labels, worst_first(notices), left_out)
+
+
+def _check_dates(dates: Any) -> None:
+    if dates is not None and not (
+        isinstance(dates, Mapping) and all(isinstance(word, str) for both in dates.items() for word in both)
+    ):
+        raise InputError(f"dates must say how columns are written, {{'day': '%d.%m.%Y'}}, got {shown(dates)}.")
 
 
 def _check_question(asked: dict[str, Any], threshold: float | None, labels: NDArray[np.int8]) -> None:
@@ -226,6 +237,8 @@ def _learner(
     from pulens.learning import learners
 
     labelled, count = int((rows.labels == 1).sum()), rows.labels.size
+    if not isinstance(method, str) and (isinstance(method, type) or not hasattr(method, "get_params")):
+        raise InputError(f"method must be a learner's name, or a learner such as NNPU(epochs=20), got {shown(method)}.")
     learner = learners.find(method)() if isinstance(method, str) else clone(method)
     facts = learners.facts(type(learner).__name__)
     if facts.told != "nothing":
@@ -237,7 +250,7 @@ def _learner(
     if prior is None:
         prior = settings.get("class_prior", None) if not isinstance(method, str) else None
     wanted = {"class_prior": prior, "scenario": scenario}
-    if isinstance(method, str):
+    if settings.get("random_state") is None:
         wanted["random_state"] = seed
     learner.set_params(**{name: value for name, value in wanted.items() if name in settings and value is not None})
     if "class_prior" in settings and learner.class_prior is None and facts.takes_class_prior:

@@ -25,10 +25,12 @@ from threadpoolctl import threadpool_limits
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.categories import Encoding, has_categories
 from pulens.inputs.dense import dense
+from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import PUClassifier, check_count, flat, seed_of
 from pulens.learning.learners.base.facts import Learner
 from pulens.learning.learners.base.prior import resolved_prior
 from pulens.learning.learners.base.row_groups import checked_groups
+from pulens.learning.learners.base.tables import numbers_only
 from pulens.learning.learners.forest.numeric_trees import NumericTrees, boosted_trees, forest_trees
 from pulens.learning.learners.forest.random_trees import RandomTrees, random_trees
 from pulens.learning.learners.parts.bags import SHARES, Size, bag_scores
@@ -163,6 +165,7 @@ class BoostedPU(PUClassifier):
         found: Floats = expit(self.decision_function(X))
         return found
 
+    @typed
     def save(self, path: str | Path) -> Path:
         """Write the trees to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
         from pulens.learning.learners.saving.arrays import save
@@ -291,16 +294,18 @@ class BoostedPU(PUClassifier):
     def _table(self, X: Any, *, reset: bool) -> Rows:
         """Rows as single precision numbers, nan where a value is missing."""
         if has_categories(X) or (not reset and self.encoding_.has_categories):
-            validate_data(self, X, reset=reset, skip_check_array=True)
+            with numbers_only(type(self).__name__):
+                validate_data(self, X, reset=reset, skip_check_array=True)
             if reset:
                 self.encoding_ = Encoding.of(X)
             numbers = self.encoding_(X)
             if np.isinf(numbers).any():
                 raise InputError("Input X contains infinity: replace these values, for example by missing ones.")
         else:
-            found = validate_data(
-                self, flat(X), reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
-            )
+            with numbers_only(type(self).__name__):
+                found = validate_data(
+                    self, flat(X), reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
+                )
             numbers = dense(found, bytes_each=8)
             if reset:
                 self.encoding_ = Encoding((None,) * numbers.shape[1])

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from pulens.errors import AssumptionError
+from pulens.errors import AssumptionError, shown
 from pulens.inputs.dense import dense
+from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import (
     PUClassifier,
     check_count,
@@ -24,6 +25,7 @@ from pulens.learning.learners.base.classifier import (
 from pulens.learning.learners.base.cuts import break_even_threshold, cut_below
 from pulens.learning.learners.base.facts import RISK, Learner
 from pulens.learning.learners.base.proxies import proxy_auc
+from pulens.learning.learners.base.tables import numbers_only
 from pulens.learning.learners.parts.kernel_features import directions, gaussian_features, squared_distances
 from pulens.learning.learners.parts.penalised_ranking import RANKINGS, RankedRows
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
@@ -34,6 +36,7 @@ PENALTIES = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0)
 KERNELS = ("gaussian", "linear")
 CRITERIA = ("risk", "penalised-risk", "proxy-auc")
 ROUGH = 1e-4  # of the gradient: enough to compare settings, not for the answer
+TIED = 1e-9  # risks that differ by less are equal
 
 
 class KernelPUSB(PUClassifier):
@@ -154,7 +157,7 @@ class KernelPUSB(PUClassifier):
                 features = lifted(bandwidth)
                 turned = features @ directions(features)
                 self.held_out_risk_[place] = self._held_out(turned, labelled, population, fold, penalties)
-        best = np.nanargmin(self.held_out_risk_) if self.held_out_risk_.size > 1 else 0
+        best = _first_lowest(self.held_out_risk_) if self.held_out_risk_.size > 1 else 0
         row, column = np.unravel_index(best, self.held_out_risk_.shape)
         self.bandwidth_ = None if self.kernel == "linear" else float(bandwidths[row])
         self.penalty_ = float(penalties[column])
@@ -179,6 +182,7 @@ class KernelPUSB(PUClassifier):
         """How far the score lies beyond the cut: positive above 0."""
         return self.score_samples(X) - self.cut_
 
+    @typed
     def save(self, path: str | Path) -> Path:
         """Write the model to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
         from pulens.learning.learners.saving.arrays import save
@@ -229,8 +233,9 @@ class KernelPUSB(PUClassifier):
         return lambda bandwidth: gaussian_features(distances, bandwidth)
 
     def _table(self, X: Any, *, reset: bool) -> Floats:
-        found = validate_data(self, flat(X), dtype=np.float64, accept_sparse="csr", reset=reset)
-        table: Floats = dense(found, bytes_each=8)
+        with numbers_only(type(self).__name__):
+            found = validate_data(self, flat(X), dtype=np.float64, accept_sparse="csr", reset=reset)
+        table: Floats = np.ascontiguousarray(dense(found, bytes_each=8))  # sums round by the order in memory
         return table
 
     def _rows(self, features: Floats, labelled: Booleans, population: Booleans) -> RankedRows:
@@ -273,6 +278,16 @@ class KernelPUSB(PUClassifier):
         return fold
 
 
+def _first_lowest(risks: Floats) -> int:
+    """The place of the lowest risk; of several that differ by rounding alone, the first.
+
+    >>> _first_lowest(np.array([2.0, 1.0 + 1e-15, 1.0]))
+    1
+    """
+    lowest = float(np.nanmin(risks))
+    return int(np.argmax((risks <= lowest + TIED * max(1.0, abs(lowest))).ravel()))
+
+
 def check_positive(name: str, values: Any) -> Floats:
     """At least one number, all above zero."""
     try:
@@ -280,7 +295,7 @@ def check_positive(name: str, values: Any) -> Floats:
     except (TypeError, ValueError):
         found = np.empty(0)
     if found.ndim != 1 or found.size == 0 or not (np.isfinite(found) & (found > 0)).all():
-        raise AssumptionError(f"{name} must be one or more numbers above 0, got {values!r}.")
+        raise AssumptionError(f"{name} must be one or more numbers above 0, got {shown(values)}.")
     return found
 
 

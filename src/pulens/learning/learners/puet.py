@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
+from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import (
     PUClassifier,
     check_count,
@@ -198,6 +199,7 @@ class PUET(PUClassifier):
         """Mean over trees of the leaf's estimated posterior: a finer ranking than the share of votes."""
         return self._read(X)[1]
 
+    @typed
     def save(self, path: str | Path) -> Path:
         """Write the forest to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
         from pulens.learning.learners.saving.arrays import save

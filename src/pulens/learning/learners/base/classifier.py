@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pulens.counts.sample import LABELLED
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import AssumptionError, InputError, shown
+from pulens.learning.learners.base.chance import state_number
 from pulens.learning.learners.base.labels import label_codes
 from pulens.learning.learners.base.prior import resolved_prior
 from pulens.learning.learners.base.proxies import proxy_accuracy, proxy_auc
+from pulens.scalars import is_among
 from pulens.scenario import Scenario, check_scenario
 from pulens.types import Booleans, Floats
 
@@ -126,25 +128,21 @@ def refuse_options(who: str, given: Mapping[str, Any]) -> None:
 
 def check_word(name: str, value: Any, allowed: tuple[str, ...]) -> str:
     """One of the allowed words, or an error that lists them."""
-    if value not in allowed:
-        raise AssumptionError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {value!r}.")
+    if not is_among(value, allowed):
+        raise AssumptionError(f"{name} must be one of {', '.join(map(repr, allowed))}, got {shown(value)}.")
     return str(value)
 
 
 def check_count(name: str, value: Any) -> int:
     """A whole number of at least one."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise AssumptionError(f"{name} must be a whole number of at least 1, got {value!r}.")
+        raise AssumptionError(f"{name} must be a whole number of at least 1, got {shown(value)}.")
     return int(value)
 
 
 def seed_of(random_state: Any) -> np.random.SeedSequence:
     """Chance from scikit-learn's ``random_state``: a number repeats itself, ``None`` is new every time."""
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return np.random.SeedSequence(None if random_state is None else int(random_state))
-    from sklearn.utils import check_random_state
-
-    return np.random.SeedSequence(int(check_random_state(random_state).randint(1 << 31)))
+    return np.random.SeedSequence(state_number(random_state))
 
 
 def flat(X: Any) -> Any:

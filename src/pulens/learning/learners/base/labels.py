@@ -22,7 +22,12 @@ def label_codes(y: Any, rows: int, *, positive: Any, who: str, negatives: bool =
     """
     if y is None:
         raise InputError(f"{who} requires y to be passed, but the target y is None.")
-    values = column_or_1d(plain_values(y), warn=True)
+    try:
+        values = column_or_1d(plain_values(y), warn=True)
+    except InputError:
+        raise
+    except (TypeError, ValueError) as error:
+        raise InputError(str(error)) from error
     if len(values) != rows:
         raise InputError(f"there are {rows:,} rows but {len(values):,} labels.")
     if values.dtype.kind == "f" and (values != np.round(values)).any() and not np.isnan(values).any():

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import InputError, listed, shown
+from pulens.scalars import is_among
 
 LIMITS, OWN = "limits", "own"  # where a field's metadata has them
 LARGEST_WHOLE = 2**63 - 1  # that arrays and random generators hold
@@ -130,16 +131,16 @@ def _check_value(name: str, value: Any, kinds: list[str], limits: Limits) -> Non
     elif "float" in kinds:
         _check_number(name, value, limits)
     elif "bool" in kinds and not isinstance(value, bool | np.bool_):
-        raise InputError(f"{name} must be True or False, got {value!r}.")
-    elif limits.among is not None and value not in limits.among:
-        raise InputError(f"{name} must be one of {listed(limits.among)}, got {value!r}.")
+        raise InputError(f"{name} must be True or False, got {shown(value)}.")
+    elif limits.among is not None and not is_among(value, limits.among):
+        raise InputError(f"{name} must be one of {listed(limits.among)}, got {shown(value)}.")
 
 
 def _check_whole_number(name: str, value: Any, limits: Limits) -> None:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or not limits.hold(value):
         allowed = "" if limits == ANYTHING else f" {'of ' if limits.most is None else ''}{limits}"
-        raise InputError(f"{name} must be a whole number{allowed}, got {value!r}.")
+        raise InputError(f"{name} must be a whole number{allowed}, got {shown(value)}.")
     if abs(value) > LARGEST_WHOLE:
         raise InputError(f"{name} must be a whole number of at most {LARGEST_WHOLE:,}, got {shown(value)}.")
 

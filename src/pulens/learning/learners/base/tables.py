@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sklearn.exceptions import NotFittedError
+
 from pulens.errors import InputError
+
+
+class NotNumbersError(InputError, TypeError):
+    """Values that are no numbers. Also a ``TypeError``, which scikit-learn raises for them."""
 
 
 @contextmanager
 def numbers_only(who: str) -> Iterator[None]:
-    """Name the way out where scikit-learn's check finds missing values or words in a table.
+    """What scikit-learn's checks refuse, as this package's error; with the way out for missing values and words.
 
     >>> import numpy as np
     >>> from sklearn.utils import check_array
@@ -22,7 +28,11 @@ def numbers_only(who: str) -> Iterator[None]:
     """
     try:
         yield
-    except ValueError as error:
+    except (InputError, NotFittedError):
+        raise
+    except TypeError as error:
+        raise NotNumbersError(f"{who} cannot read X: {error}") from error
+    except (ValueError, RuntimeError) as error:
         said = str(error)
         if "contains NaN" in said:
             raise InputError(
@@ -36,4 +46,4 @@ def numbers_only(who: str) -> Iterator[None]:
                 f"make_pipeline(make_column_transformer((OneHotEncoder(handle_unknown='ignore'), columns), "
                 f"remainder='passthrough'), {who}(...)); or use BoostedPU, which takes them as they are."
             ) from error
-        raise
+        raise InputError(said) from error

@@ -13,7 +13,8 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing, check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import AssumptionError, InputError, shown
+from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import PUClassifier, flat, seed_of
 from pulens.learning.learners.base.tables import numbers_only
 from pulens.types import Booleans, Floats
@@ -32,7 +33,8 @@ class Wrapper(PUClassifier):
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, list | tuple):
-            X = np.asarray(X)
+            with numbers_only(type(self).__name__):
+                X = np.asarray(X)
         if issparse(X):
             X = X.tocsr()  # rows can be picked from it
         if self.estimator is None:
@@ -44,19 +46,22 @@ class Wrapper(PUClassifier):
             )
         if not reset:
             check_is_fitted(self)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if self.estimator is None:  # others may take missing values and words, the default does not
-            with numbers_only(type(self).__name__):
-                check_array(X, accept_sparse=True, ensure_min_samples=0, ensure_min_features=0)
+        with numbers_only(type(self).__name__):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            if self.estimator is None:  # others may take missing values and words, the default does not
+                check_array(X, accept_sparse=True, ensure_min_samples=0)
         return X
 
     def _fresh(self, X: Any, seed: int) -> Any:
         """An unfitted copy of the wrapped classifier, or a logistic regression on standardised columns."""
+        if self.estimator is not None and not hasattr(self.estimator, "get_params"):
+            raise InputError(f"estimator must be a classifier of scikit-learn's kind, got {shown(self.estimator)}.")
         model = default_model(X) if self.estimator is None else clone(self.estimator)
         if "random_state" in model.get_params():
             model.set_params(random_state=seed)
         return model
 
+    @typed
     def save(self, path: str | Path) -> Path:
         """Write the fitted learner to a folder: models by skops, everything else as JSON, nothing pickled.
 
@@ -234,4 +239,5 @@ def take(X: Any, which: NDArray[Any]) -> Any:
 
 
 def count_rows(X: Any) -> int:
-    return int(_num_samples(X))
+    with numbers_only("A learner"):
+        return int(_num_samples(X))

@@ -9,6 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from pulens.errors import InputError
+from pulens.learning.learners.base.chance import state_number
 from pulens.learning.learners.parts.output import shaped
 
 PIECE = 1024  # rows decoded at once
@@ -66,10 +67,6 @@ def check_number(n: Any) -> None:
 
 def generator_of(random_state: Any) -> np.random.Generator:
     """A numpy generator from scikit-learn's ``random_state``."""
-    if random_state is None or isinstance(random_state, int | np.integer):
-        return np.random.default_rng(random_state)
     if isinstance(random_state, np.random.Generator):
         return random_state
-    from sklearn.utils import check_random_state
-
-    return np.random.default_rng(int(check_random_state(random_state).randint(1 << 31)))
+    return np.random.default_rng(state_number(random_state))

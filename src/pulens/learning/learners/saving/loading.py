@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import InputError
+from pulens.keywords import typed
 from pulens.learning.learners.saving.checks import (
     check_answer,
     check_names,
@@ -22,6 +23,7 @@ from pulens.learning.learners.saving.checks import (
 from pulens.learning.learners.saving.folder import COLUMNS, FACTS, read_facts
 
 
+@typed
 def load(path: str | Path, *, backbone: Any = None, trusted: Sequence[str] = ()) -> Any:
     """Read a learner that :meth:`save` wrote; with the columns of a table before it, it is a ``Pipeline``.
 

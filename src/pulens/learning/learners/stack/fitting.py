@@ -15,6 +15,7 @@ from torch import nn
 
 from pulens.counts.sample import LABELLED
 from pulens.errors import InputError, listed
+from pulens.learning.learners.base.chance import state_number
 from pulens.learning.learners.base.prior import estimated_class_prior, resolved_prior
 from pulens.learning.learners.base.settings import check_settings, own_settings, settled
 from pulens.learning.learners.stack.aside import set_aside
@@ -274,13 +275,10 @@ def _settings(learners: Sequence[Any], device: torch.device) -> dict[str, Any]:
 
 
 def _seed(random_state: Any) -> int:
-    if random_state is None:
+    number = state_number(random_state)
+    if number is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) % (1 << 63)
-    if isinstance(random_state, int | np.integer):
-        return int(random_state) % (1 << 63)
-    from sklearn.utils import check_random_state
-
-    return int(check_random_state(random_state).randint(1 << 31))
+    return number % (1 << 63)
 
 
 def _groups_of_rows(count: int, rows: Sequence[Any] | None, groups: Sequence[Any] | None, runs: int) -> list[Any]:

@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from pulens.containers import plain_array
 from pulens.counts.sample import LABELLED
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.dense import dense
+from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import PUClassifier, refuse_options
 from pulens.learning.learners.base.collapse import warn_if_collapsed
 from pulens.learning.learners.base.labels import label_codes
 from pulens.learning.learners.base.rescues import CHOICES, said
 from pulens.learning.learners.base.row_groups import checked_groups
-from pulens.learning.learners.base.settings import setting
+from pulens.learning.learners.base.settings import check_settings, setting
 from pulens.learning.learners.base.tables import numbers_only
 from pulens.learning.learners.base.wrapper import checked_weights
 from pulens.learning.learners.stack.device import find_device
@@ -107,6 +109,7 @@ class PULearner(PUClassifier):
 
     def _fit(self, X: Any, y: Any, *, groups: Any = None, weights: Any = None, **pairs: tuple[Any, Any] | None) -> Any:
         """Train on rows, beside pairs (X, labels) that are given to ``fit_many`` by their name."""
+        check_settings(self)
         table = self._learn_scale(self._read(X, reset=True))
         labels = label_codes(y, len(table), positive=self.positive, who=type(self).__name__)
         tables, start = [table], len(table)
@@ -187,6 +190,7 @@ class PULearner(PUClassifier):
     def _posterior(self, X: Any) -> Floats:
         return self._probability(self._logits(X))
 
+    @typed
     def save(self, path: str | Path) -> Path:
         """Write the fitted learner to a folder: weights as safetensors, everything else as JSON, nothing pickled."""
         from pulens.learning.learners.saving.networks import save
@@ -217,7 +221,7 @@ class PULearner(PUClassifier):
     def _read(self, X: Any, *, reset: bool) -> NDArray[np.float32]:
         """Rows as float32, checked; sparse tables are made dense."""
         if isinstance(X, torch.Tensor):
-            X = X.detach().cpu().numpy()
+            X = plain_array(X)
         pictures = getattr(X, "ndim", 2) > 2
         with numbers_only(type(self).__name__):
             found = validate_data(

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError, listed
+from pulens.errors import InputError, listed, shown
 from pulens.learning.learners.base.proxies import proxy_accuracy, proxy_auc
+from pulens.scalars import is_among
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -22,12 +23,14 @@ OWN = ("proxy_accuracy", "proxy_auc", "loss", "last", "oracle", "oracle_f1")
 
 def check_selection(selection: str) -> str:
     """A criterion of our own or a metric of pulens."""
-    if selection in OWN:
+    if is_among(selection, OWN):
         return selection
     from pulens.metrics import METRICS
 
-    if selection not in METRICS:
-        raise InputError(f"selection must be one of {listed(OWN)} or the name of a pulens metric, got {selection!r}.")
+    if not is_among(selection, tuple(METRICS)):
+        raise InputError(
+            f"selection must be one of {listed(OWN)} or the name of a pulens metric, got {shown(selection)}."
+        )
     return selection
 
 
