@@ -155,3 +155,11 @@ def test_the_seed_of_fit_is_that_of_a_learner_without_one(tmp_path):
     np.testing.assert_array_equal(first.scores, second.scores)
     with pytest.raises(PulensError, match="folder must be the name of a file"):
         first.save(-1)
+
+
+def test_fewer_trees_than_threads_are_grown():
+    from pulens.learners import PUET
+
+    found = PUET(n_estimators=3, max_depth=4, class_prior=0.5, random_state=0, n_jobs=4).fit(FEATURES, LABELS)
+    alone = PUET(n_estimators=3, max_depth=4, class_prior=0.5, random_state=0, n_jobs=1).fit(FEATURES, LABELS)
+    np.testing.assert_array_equal(found.predict_proba(FEATURES), alone.predict_proba(FEATURES))

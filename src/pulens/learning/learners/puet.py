@@ -160,7 +160,7 @@ class PUET(PUClassifier):
     ) -> list[Tree]:
         search = NodeSearch(table, labelled, pooled, self._node_risk(labelled, pooled), growth)
         keys = rng.integers(2**64, size=trees, dtype=np.uint64)
-        batches = np.array_split(keys, self._batches(table.shape[0] * growth.max_features))
+        batches = np.array_split(keys, self._batches(table.shape[0] * growth.max_features, trees))
         # array operations release the interpreter's lock, and threads share the table
         grown = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(grow)(search, batch) for batch in batches)
         return [tree for batch in grown for tree in batch]
@@ -295,11 +295,10 @@ class PUET(PUClassifier):
             self.strict_leaves,
         )
 
-    def _batches(self, elements_per_tree: int) -> int:
-        """Small tables grow many trees at once, large ones a few; every thread gets work."""
+    def _batches(self, elements_per_tree: int, trees: int) -> int:
+        """Small tables grow many trees at once, large ones a few; every thread gets work, and no batch is empty."""
         together = max(1, ELEMENTS // elements_per_tree)
-        threads = min(effective_n_jobs(self.n_jobs), self.n_estimators)
-        return int(min(self.n_estimators, max(ceil(self.n_estimators / together), threads)))
+        return int(min(trees, max(ceil(trees / together), effective_n_jobs(self.n_jobs))))
 
     def _table(self, X: Any, *, reset: bool) -> Any:
         """A dense table in its own number type: bytes stay bytes, half floats are slow and become floats."""
