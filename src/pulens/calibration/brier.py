@@ -12,7 +12,9 @@ from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.cells import gather_within
 from pulens.estimate import Estimate
+from pulens.inputs.reading import said
 from pulens.keywords import hands_on
+from pulens.types import Column, LabelValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,12 @@ def brier_score(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     binning: str = "mass",
     bins: int | str | None = None,
     scores_are: str = "probability",
@@ -72,6 +80,9 @@ def brier_score(
     >>> round(score.value, 6), round(score.decomposition.total, 6)
     (0.1, 0.1)
     """
+    options |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     f = np.asarray(evidence.tally.thresholds, float)
     found = mean_estimate("brier_score", evidence, 1 - 2 * f, f * f, confidence)

@@ -21,6 +21,7 @@ from pulens.confidence import check_confidence
 from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, few_clusters
+from pulens.inputs.reading import said
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import one_tail
 from pulens.intervals.kernels.resampling import check_seed
@@ -35,7 +36,7 @@ from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scalars import real
-from pulens.types import Floats
+from pulens.types import Column, Floats, LabelValues
 
 FEW_LABELLED = 30
 LARGEST_DISTANCE, HALVINGS = 8.0, 11  # of a test, in standard errors: its p-value to a part in a hundred
@@ -90,6 +91,12 @@ def expected_calibration_error(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     binning: str = "mass",
     bins: int | str | None = None,
     norm: float | str = 1,
@@ -113,6 +120,13 @@ def expected_calibration_error(
     ----------
     labels, scores, options
         As for :func:`pulens.evaluate`; ``class_prior`` (or ``unlabelled_prior``) above all.
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    cluster
+        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
     binning
         ``"mass"``: bins with equal shares of the population; ``"width"``: bins of equal width.
     bins
@@ -132,6 +146,9 @@ def expected_calibration_error(
     >>> round(error.value, 6), error.filled_bins
     (0.485, 3)
     """
+    options |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     edges = choose_edges(evidence, binning=binning, bins=bins)
     counted = count_bins(evidence.tally, edges)

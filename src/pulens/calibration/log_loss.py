@@ -12,9 +12,10 @@ from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.cells import gather_within
 from pulens.errors import PulensError, shown
+from pulens.inputs.reading import said
 from pulens.keywords import hands_on
 from pulens.scalars import real
-from pulens.types import Floats
+from pulens.types import Column, Floats, LabelValues
 
 CLIP = float(np.finfo(np.float64).eps)  # scikit-learn's choice: a score of 0 or 1 costs at most 36 nats
 
@@ -24,6 +25,12 @@ def log_loss(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     binning: str = "mass",
     bins: int | str | None = None,
     scores_are: str = "probability",
@@ -45,6 +52,9 @@ def log_loss(
     >>> round(score.value, 6), round(score.decomposition.total, 6)
     (0.320239, 0.320239)
     """
+    options |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     given, clip = clip, real(clip)
     if not 0 < clip < 0.5:
         raise PulensError(f"clip must lie strictly between 0 and 0.5, got {shown(given)}.")

@@ -21,10 +21,11 @@ from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence
+from pulens.inputs.reading import said
 from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import hands_on
 from pulens.notice import Notice, Severity, worst_first
-from pulens.types import Floats
+from pulens.types import Column, Floats, LabelValues
 
 AUTO = "auto"
 CONSIDERED = ("platt", "beta", "isotonic")  # what "auto" chooses among, beside keeping the scores
@@ -94,6 +95,12 @@ def recalibrate(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     method: str = AUTO,
     scores_are: str = "probability",
     folds: int = 5,
@@ -110,6 +117,13 @@ def recalibrate(
     ----------
     labels, scores, options
         As for :func:`pulens.evaluate`; ``class_prior`` above all.
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    cluster
+        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
     method
         ``"isotonic"`` or ``"histogram"`` (through the recovered share of positives), ``"platt"``, ``"beta"`` or
         ``"temperature"`` (fitted by the likelihood of the labels given the scores); or ``"auto"``: of isotonic,
@@ -131,6 +145,9 @@ def recalibrate(
     >>> repaired(np.array([0.5])).round(3)
     array([0.664])
     """
+    options |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     facts = _checked(method, scores_are, folds)
     seed = check_seed(seed)
     evidence = gather_within(labels, scores, **options)

@@ -21,6 +21,7 @@ from pulens.confidence import check_confidence
 from pulens.counts.tally import Totals
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.inputs.reading import said
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.holm import holm
 from pulens.intervals.kernels.quantiles import quantile_of_columns
@@ -29,7 +30,7 @@ from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt
 from pulens.keywords import hands_on
 from pulens.notice import Notice
-from pulens.types import Floats
+from pulens.types import Column, Floats, LabelValues
 
 KINDS = ("labelled", "unlabelled", "negative")
 
@@ -149,6 +150,12 @@ def reliability(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     binning: str = "mass",
     bins: int | str | None = None,
     scores_are: str = "probability",
@@ -171,6 +178,9 @@ def reliability(
     >>> [(round(one.confidence, 3), round(one.fraction, 3)) for one in diagram.bins]
     [(0.1, 0.5), (0.4, 0.0), (0.6, 1.0), (0.8, 0.0), (1.0, 1.0)]
     """
+    options |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     edges = choose_edges(evidence, binning=binning, bins=bins)
     counted = count_bins(evidence.tally, edges)

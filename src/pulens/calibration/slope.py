@@ -18,6 +18,7 @@ from pulens.confidence import check_confidence
 from pulens.errors import listed
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
+from pulens.inputs.reading import said
 from pulens.intervals.kernels.jackknife import LeftOut, jackknife_error
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.redraws import compress
@@ -25,6 +26,7 @@ from pulens.intervals.normal import normal_interval
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.intervals.prior_draws import PriorDraws
 from pulens.keywords import hands_on
+from pulens.types import Column, LabelValues
 
 
 class CalibrationLine(NamedTuple):
@@ -39,7 +41,18 @@ class CalibrationLine(NamedTuple):
 
 @hands_on(gather_within)
 def calibration_slope(
-    labels: Any, scores: Any = None, *, scores_are: str = "probability", confidence: float = 0.95, **options: Any
+    labels: Any,
+    scores: Any = None,
+    *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
+    scores_are: str = "probability",
+    confidence: float = 0.95,
+    **options: Any,
 ) -> CalibrationLine:
     r"""Fit :math:`P(Y = 1) = \sigma(a + b\,\mathrm{logit} f)` by the likelihood of the labels given the scores.
 
@@ -54,6 +67,9 @@ def calibration_slope(
     >>> print(line.intercept, line.slope)
     calibration_intercept 0.666 [0.583, 0.749] calibration_slope 1.312 [1.196, 1.428]
     """
+    options |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     confidence = check_confidence(confidence)
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     if isinstance(evidence, WeightedEvidence):

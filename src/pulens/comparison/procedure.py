@@ -29,6 +29,7 @@ from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import ROWS
+from pulens.inputs.reading import said
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.holm import holm
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
@@ -47,7 +48,7 @@ from pulens.metrics.parts.withholding import withhold
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
 from pulens.scenario import DEFAULT_SCENARIO
-from pulens.types import Floats, Places
+from pulens.types import Column, Floats, LabelValues, Places
 
 LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
 LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
@@ -146,6 +147,12 @@ def compare(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | Sequence[Column] | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
     unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
     label_noise: float = 0.0,
@@ -174,6 +181,11 @@ def compare(
     labels, scores
         Labels as in :func:`pulens.evaluate`, and a mapping of each model's name to its scores. Or a table or the
         path of a file, with ``score=["a", "b"]`` naming the columns of scores.
+    score, label
+        Columns of scores, one for each model, and of labels, where the first argument is a table, file or database;
+        labels are in ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
     class_prior, unlabelled_prior, label_noise, scenario, audit, combine
         As in :func:`pulens.evaluate`. Over a range of class priors a difference counts only if it holds everywhere;
         a class prior with a confidence is drawn in every redraw, once for all models.
@@ -202,13 +214,28 @@ def compare(
         Which rows belong together, as in :func:`pulens.evaluate`: differences are then found without each bucket of
         clusters in turn, and nothing is redrawn.
 
+    Returns
+    -------
+    Comparison
+        The verdict, every model's estimates, the differences of all pairs, and the order over the class prior.
+
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([1, 0], [200, 1000])
     >>> good, poor = rng.normal(1.5 * labels), rng.normal(0.5 * labels)
     >>> comparison = compare(labels, {"good": good, "poor": poor}, class_prior=0.25, redraws=200)
     >>> comparison.winner
     'good'
+
+    A table is taken as it is, with the names of its columns:
+
+    >>> import polars
+    >>> claims = polars.DataFrame({"old": poor, "new": good, "outcome": np.where(labels, "fraud", "")})
+    >>> compare(claims, score=["old", "new"], label="outcome", positive="fraud", class_prior=0.25, redraws=200).winner
+    'new'
     """
+    reading |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     question = Question.among(locals())
     resampling = question.resampling
     cost_ratio = None if cost_ratio is None else check_cost_ratio(cost_ratio)

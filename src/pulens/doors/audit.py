@@ -35,6 +35,7 @@ from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading, read_tally
 from pulens.inputs.addresses import is_address, shown_address
 from pulens.inputs.drawn import check_drawable, read_drawn, read_totals_at
+from pulens.inputs.reading import said
 from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import hands_on, names_of
 from pulens.metrics.parts.measure import check_threshold
@@ -44,6 +45,7 @@ from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.scalars import real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
+from pulens.types import Column, LabelValues
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
@@ -58,6 +60,11 @@ def plan_audit(
     source: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
     budget: int | None = None,
     width: float | None = None,
     goal: str = "all",
@@ -81,6 +88,11 @@ def plan_audit(
     ----------
     source, scores
         As in :func:`pulens.evaluate`; a table, file or database can hand over further columns of its rows.
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
     budget
         How many rows to check, 200 unless said. ``width`` instead: as many as make the interval of the goal (F1, where
         the goal is ``"all"``) about so wide.
@@ -99,12 +111,27 @@ def plan_audit(
     scenario, class_prior, label_noise
         As in :func:`pulens.evaluate`. A class prior moves rows to where positives are expected, and nothing else.
 
+    Returns
+    -------
+    AuditPlan
+        The rows to check; ``write("queue.csv")`` makes the queue that :func:`read_audit` reads.
+
     >>> import numpy as np
     >>> scores = np.arange(2000) / 2000
     >>> plan = plan_audit((scores > 0.99).astype(int), scores, threshold=0.9, budget=100)
     >>> plan.allocation.tolist(), len(plan.rows)
     ([43, 11, 13, 15, 18], 100)
+
+    A table is taken as it is, with the names of its columns:
+
+    >>> import polars
+    >>> claims = polars.DataFrame({"risk": [.9, .8, .7, .6, .4, .3, .2, .1] * 20,
+    ...                            "outcome": (["fraud", "", "fraud"] + [""] * 5) * 20})
+    >>> plan = plan_audit(claims, score="risk", label="outcome", positive="fraud", threshold=0.5, budget=30)
+    >>> len(plan.rows)
+    30
     """
+    reading |= said(score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled)
     asked = Reading(**reading)
     rows = _check_rows_asked(budget, width)
     check_goal(goal)

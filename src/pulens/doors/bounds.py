@@ -23,6 +23,7 @@ from pulens.doors.combinations import refuse_together
 from pulens.errors import AssumptionError, PulensError, listed, shown
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
+from pulens.inputs.reading import said
 from pulens.intervals.kernels.bands import BAND_NAMES
 from pulens.keywords import check_keywords, hands_on
 from pulens.metrics import find
@@ -43,7 +44,7 @@ from pulens.recovery.bounds import (
 from pulens.recovery.contingency import Contingency
 from pulens.scalars import is_among
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.types import Floats
+from pulens.types import Column, Floats, LabelValues
 
 APPROACHES = ("positives", "negatives", "tighter")
 TOGETHER = 1 << 18  # thresholds times numbers of latent positives worked on at once
@@ -314,6 +315,12 @@ def bounds(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     class_prior: GivenPrior | ClassPrior | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
@@ -330,6 +337,13 @@ def bounds(
     labels, scores, class_prior, unlabelled_prior, scenario
         As for :func:`pulens.evaluate`. The tables speak of the unlabelled rows in case-control data, of all rows in
         the single-set scenario (as in the paper).
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    cluster
+        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
     label_noise
         Refused unless 0: every labelled row counts as a positive.
     confidence
@@ -340,11 +354,19 @@ def bounds(
     approach
         Start from labelled ``"positives"``, from known ``"negatives"``, or take the ``"tighter"`` at each threshold.
 
+    Returns
+    -------
+    Bounds
+        Bounds on the curves, on their areas, and on any metric at a threshold.
+
     >>> found = bounds([1] * 3 + [0] * 8, [.9, .66, .41, .94, .83, .71, .6, .52, .35, .22, .1],
     ...     unlabelled_prior=0.375, scenario="single-set", band="dkw")
     >>> print(found.roc_auc)
     [0.200, 0.933]
     """
+    reading |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     confidence = check_confidence(confidence)
     if not is_among(band, BAND_NAMES):
         raise PulensError(f"there is no band {shown(band)}; the bands are {listed(BAND_NAMES)}.")

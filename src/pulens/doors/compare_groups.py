@@ -27,6 +27,7 @@ from pulens.doors.grouped_rows import GroupedRows
 from pulens.doors.segments import REPORTED, Evaluations, estimate_in, evaluate_by, read_groups
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
+from pulens.inputs.reading import said
 from pulens.intervals.kernels.mover import mover
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.simultaneous import LargestOf, independent_quantile
@@ -34,7 +35,7 @@ from pulens.keywords import hands_on, names_of
 from pulens.metrics import find
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.rests_on import RANDOM_LABELLING
-from pulens.types import Floats
+from pulens.types import Column, Floats, LabelValues
 
 MOST_GROUPS = 100  # groups of which all pairs are compared: 4,950
 LEAST_POINTS = 0.05  # an audit is not asked to settle smaller gaps
@@ -47,6 +48,12 @@ def gaps_by(
     group_by: str | Sequence[str],
     metric: str = "recall",
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     threshold: float | None = None,
     confidence: float = 0.95,
     **options: Any,
@@ -59,11 +66,35 @@ def gaps_by(
     Where the number needs no class prior, none is given and the threshold is, rows are counted and nothing else is
     done. Otherwise ``options`` are those of :func:`pulens.evaluate_by`.
 
+    Parameters
+    ----------
+    source, group_by
+        A table, file or database, and its column of groups, or several columns.
+    metric
+        What is compared: ``"recall"`` needs no class prior.
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    cluster
+        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
+    threshold, confidence, options
+        As in :func:`pulens.evaluate_by`.
+
+    Returns
+    -------
+    Gaps or GapsByColumn
+        The groups, their differences with intervals that hold for all pairs at once, and a verdict.
+
     >>> import polars
     >>> rows = {"score": [.9, .8, .3, .2] * 20, "label": [1, 0, 1, 0] * 20, "sex": ["f", "f", "m", "m"] * 20}
     >>> print(gaps_by(polars.DataFrame(rows), "sex", threshold=0.5).verdict)
     f finds 100%, m 0%: 84 to 100 points apart (all pairs considered).
     """
+    options |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     columns = names_of("group_by", group_by)
     if not columns or len(set(columns)) < len(columns):
         raise InputError(f"group_by names the columns whose groups are compared, each once, got {shown(group_by)}.")

@@ -41,6 +41,7 @@ from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, Question, few_clusters
 from pulens.inputs import Reading
+from pulens.inputs.reading import said
 from pulens.intervals.construction import Construction
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
@@ -61,6 +62,7 @@ from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.scalars import is_among
 from pulens.scenario import DEFAULT_SCENARIO
+from pulens.types import Column, LabelValues
 
 PER = 1000.0  # rows that money is shown for
 RATES: Mapping[str, Value] = {RECALL: lambda points: points.found, PRECISION: lambda points: points.precision}
@@ -252,6 +254,12 @@ def decide(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     cost_miss: float | None = None,
     cost_alarm: float | None = None,
     cost_flag: float | None = None,
@@ -280,6 +288,15 @@ def decide(
 
     Parameters
     ----------
+    labels, scores
+        Labels and scores as arrays; or a table, the path of a file or the address of a database, alone.
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    cluster
+        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
     cost_miss, cost_alarm, cost_flag, benefit_hit
         What a missed positive and a *false* alarm cost, what each flagged row costs, right or wrong, and what a hit
         brings. The threshold with the lowest expected cost is chosen.
@@ -300,12 +317,29 @@ def decide(
     Other arguments are those of :func:`pulens.evaluate`. With the price of a flag :math:`\kappa` and the worth of a hit
     V the cost per row is :math:`c_M\pi + \kappa q - V\pi\gamma`; docs/guides/thresholds.md tells the rest.
 
+    Returns
+    -------
+    Decision
+        The threshold with its cost, recall and precision; ``threshold`` is ``None`` where demands cannot all be met.
+
     >>> decision = decide(
     ...     [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], unlabelled_prior=0.2,
     ...     scenario="case-control", cost_miss=500, cost_alarm=20, redraws=100)
     >>> decision.threshold, round(decision.cost.value), [round(prior, 4) for prior in decision.priors]
     (0.45, 8000, [0.0231, 0.6077])
+
+    A table is taken as it is, with the names of its columns:
+
+    >>> import polars
+    >>> claims = polars.DataFrame({"risk": [.9, .8, .7, .6, .4, .3, .2, .1] * 20,
+    ...                            "outcome": (["fraud", "", "fraud"] + [""] * 5) * 20})
+    >>> decide(claims, score="risk", label="outcome", positive="fraud", class_prior=0.3, cost_miss=500, cost_alarm=20,
+    ...        redraws=100).threshold
+    0.7
     """
+    reading |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     question = Question.among(locals())
     given = Costs.given(cost_miss, cost_alarm, cost_flag, benefit_hit)
     floors = {

@@ -29,6 +29,7 @@ from pulens.errors import InputError, PulensError, UnknownNameError, listed, sho
 from pulens.estimate import Estimate
 from pulens.evidence import ASSUMED, Evidence, Question
 from pulens.inputs import read_tallies
+from pulens.inputs.reading import said
 from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.keywords import hands_on, names_of, typed
@@ -43,6 +44,7 @@ from pulens.priors.clustered import allowing_for_clusters
 from pulens.recovery.binning_error import bin_errors
 from pulens.scalars import is_among
 from pulens.scenario import Scenario
+from pulens.types import Column, LabelValues
 
 if TYPE_CHECKING:
     from pulens.doors.gaps import Gaps
@@ -319,6 +321,12 @@ def evaluate_by(
     source: Any,
     group_by: str,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     class_prior_column: str | None = None,
     same_prior: bool = False,
     threshold: float | Literal["each"] | None = None,
@@ -345,6 +353,13 @@ def evaluate_by(
     ----------
     source, group_by
         A table, file or database, and its column of segments.
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    cluster
+        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
     class_prior_column
         A column with each segment's class prior.
     same_prior
@@ -363,12 +378,20 @@ def evaluate_by(
 
     A segment that cannot be evaluated is left out, and ``skipped`` says why.
 
+    Returns
+    -------
+    Evaluations
+        A mapping from each segment to its evaluation; ``print`` shows the verdict and a table.
+
     >>> import polars
     >>> frame = polars.DataFrame({"score": [.9, .7, .6, .2] * 2, "label": [1, 0, 1, 0] * 2, "site": [1] * 4 + [2] * 4})
     >>> found = evaluate_by(frame, "site", class_prior={1: 0.6, 2: 0.7}, scenario="single-set")
     >>> {site: round(evaluation.class_prior.value, 3) for site, evaluation in found.items()}
     {1: 0.6, 2: 0.7}
     """
+    options |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     if options.pop("labelled_within", None) is not None or options.pop("split", None) is not None:
         refuse_together("cells-segments")
     names, multiple = names_of("metrics", metrics), check_multiple(worlds)

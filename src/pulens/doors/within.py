@@ -14,11 +14,13 @@ from pulens.doors.reviews import Reviewed
 from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.evidence import Evidence, Question
 from pulens.inputs import Reading
+from pulens.inputs.reading import said
 from pulens.keywords import hands_on
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO
+from pulens.types import Column, LabelValues
 
 
 def evaluate_within(
@@ -84,6 +86,12 @@ def estimate_prior_within(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
     labelled_within: Any,
     method: str | None = None,
     scenario: str = DEFAULT_SCENARIO,
@@ -98,6 +106,25 @@ def estimate_prior_within(
     it cannot know by itself (:mod:`pulens.priors.pooling`). ``audit`` maps cells to (positives, checked) instead.
     The other arguments are those of :func:`pulens.estimate_prior` and :func:`pulens.evaluate`.
 
+    Parameters
+    ----------
+    labels, scores
+        Labels and scores as arrays; or a table or the path of a file, alone.
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    labelled_within
+        The column of cells, several that cross, or an array beside arrays.
+    method, scenario, label_noise, audit, seed
+        As in :func:`pulens.estimate_prior`.
+
+    Returns
+    -------
+    PriorsWithin
+        The class prior of every cell, and of all rows together.
+
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> site = np.repeat(["a", "b"], 3000)
@@ -107,6 +134,9 @@ def estimate_prior_within(
     >>> bool(found.cells[0].value < 0.2 < found.cells[1].value)
     True
     """
+    reading |= said(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     if reading.get("cluster") is not None:
         refuse_together("clusters-cell-priors")
     question = Question(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)

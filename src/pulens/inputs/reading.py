@@ -10,6 +10,15 @@ from pulens.inputs.tables.dialect import Said, written_as
 from pulens.keywords import check_kinds
 
 
+def said(**named: Any) -> dict[str, Any]:
+    """Arguments that were given, of those that a door names itself and hands on to :class:`Reading`.
+
+    >>> said(score="p", label=None)
+    {'score': 'p'}
+    """
+    return {name: value for name, value in named.items() if value is not None}
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reading:
     """What a person says about rows beside the rows themselves; see :func:`pulens.inputs.read_tally` for each.

@@ -11,6 +11,7 @@ from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
 from pulens.inputs import READING, holds_buckets, read_buckets, read_tally
+from pulens.inputs.reading import said
 from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import check_keywords, keywords_of, typed
 from pulens.notice import Notice, Severity, worst_first
@@ -25,6 +26,7 @@ from pulens.priors.from_scores import find
 from pulens.priors.known_negatives import notice_of_estimate
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.types import Column, LabelValues
 
 FEWEST_LABELLED, FEWEST_UNLABELLED, FEW_LABELLED = 20, 50, 100
 WEAK_AUC, HIGH_PRIOR, LOW_PRIOR = 0.65, 0.9, 0.02
@@ -34,6 +36,11 @@ def estimate_prior(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
     method: str | None = None,
     scenario: str = DEFAULT_SCENARIO,
     label_noise: float = 0.0,
@@ -51,6 +58,11 @@ def estimate_prior(
     labels, scores
         As for :func:`pulens.evaluate`; also a table or the path of a file. Scores must be out of sample for these
         rows: scores of the rows a model was trained on put labelled rows too high and make the estimate too low.
+    score, label
+        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
+        ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
     method
         ``"auto"`` (the default), or a name from :func:`pulens.priors.names`.
     scenario
@@ -74,15 +86,28 @@ def estimate_prior(
     options
         Parameters of the method, and what :func:`pulens.inputs.read_sample` understands.
 
+    Returns
+    -------
+    ClassPrior
+        The share with its interval, the feasible range and what the estimate assumes.
+
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> scores = np.concatenate([rng.normal(2, 1, 1500), rng.normal(0, 1, 4000)])
     >>> prior = estimate_prior(np.repeat([1, 0], [500, 5000]), scores)  # 1500 of the 5500 rows are positive
     >>> 1500 / 5500 in prior.interval and 1500 / 5500 in prior.feasible
     True
+
+    A table is taken as it is, with the names of its columns:
+
+    >>> import polars
+    >>> claims = polars.DataFrame({"risk": scores, "outcome": np.repeat(["fraud", ""], [500, 5000])})
+    >>> estimate_prior(claims, score="risk", label="outcome", positive="fraud").value == prior.value
+    True
     """
     facts = find("auto" if method is None else method)
     check_keywords("estimate_prior", options, keywords_of(estimate_prior) | READING | set(facts.parameters))
+    options |= said(score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled)
     parameters = {name: options.pop(name) for name in tuple(options) if name in facts.parameters}
     if "seed" in facts.parameters:
         parameters["seed"] = check_seed(seed)
