@@ -154,5 +154,14 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+#: What ``pulens.<tab>`` offers: the functions, the answers people write types for, and where the rest is found.
+_OFFERED = (
+    *("evaluate", "evaluate_by", "gaps_by", "compare", "decide", "estimate_prior", "bounds"),
+    *("plan_audit", "read_audit", "read_reviews", "fit", "watch", "synthesise"),
+    *("Evaluation", "ClassPrior", "Tally", "PulensError"),
+    *("audits", "calibration", "inputs", "labelling", "learners", "metrics", "priors", "sklearn"),
+)
+
+
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_ROOMS})
+    return sorted({*_OFFERED, "__version__", "__all__", "__doc__", "__name__", "__file__", "__path__"})

@@ -51,3 +51,9 @@ class FrozenMapping(Mapping[Key, Value]):
 
     def __reduce__(self) -> tuple[type[FrozenMapping[Key, Value]], tuple[dict[Key, Value]]]:
         return type(self), (self._items,)
+
+
+def offered(answer: object, names: Iterable[str]) -> list[str]:
+    """What completion offers of an answer: the names most people use. The others work all the same."""
+    hidden = [name for name in object.__dir__(answer) if name.startswith("_")]
+    return [*names, *hidden]

@@ -18,7 +18,7 @@ from pulens.audits.counts import AuditCounts, Counts
 from pulens.audits.drawing import queue_order
 from pulens.audits.strata import Strata
 from pulens.counts.tally import Tally
-from pulens.frozen import FrozenMapping
+from pulens.frozen import FrozenMapping, offered
 from pulens.inputs.drawn import DrawnRows
 from pulens.notice import Notice, Severity
 from pulens.scenario import Scenario
@@ -46,6 +46,13 @@ class PlannedRows:
 
     def __len__(self) -> int:
         return len(self.name)
+
+
+#: What completion offers.
+OFFERED = (
+    *("allocation", "budget", "counts", "enlarged", "forecast", "goal", "notices", "power", "probability"),
+    *("rows", "rows_for", "scenario", "seed", "strata", "threshold", "to_dict", "write"),
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -206,6 +213,9 @@ class AuditPlan:
             "forecast": self.forecast.to_dict(),
             "notices": [{"severity": one.severity.name.lower(), "message": str(one)} for one in self.notices],
         }
+
+    def __dir__(self) -> list[str]:
+        return offered(self, OFFERED)
 
     def __str__(self) -> str:
         from pulens.audits.words import plan_text

@@ -18,7 +18,7 @@ from pulens.doors.clustering import Clustering
 from pulens.errors import UnknownNameError, listed, nearest, shown, spoken
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, few_clusters
-from pulens.frozen import FrozenMapping
+from pulens.frozen import FrozenMapping, offered
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PriorDoubt
 from pulens.keywords import typed
@@ -30,6 +30,13 @@ from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
     from pulens.cells import CellEvidence
+
+
+#: What completion offers.
+OFFERED = (
+    *("class_prior", "difference", "differences", "estimates", "leader", "metric", "models", "notices"),
+    *("order", "plot", "reviewed", "rivals", "to_dict", "to_frame", "to_html", "verdict", "winner", "worth"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +61,9 @@ class Comparison:
     prior_by: Mapping[str, float] = field(default_factory=FrozenMapping)
     bands: Bands | None = None  # how sure each model's number is along the class prior, where rows are independent
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
+
+    def __dir__(self) -> list[str]:
+        return offered(self, OFFERED)
 
     @property
     def totals(self) -> Totals:
@@ -198,7 +208,8 @@ class Comparison:
         return comparison_html(self)
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """One row per metric and pair of models as a table of Polars, pandas or PyArrow, whichever is there or named.
+        """One row per metric and pair of models as a table of Polars, pandas or PyArrow, the
+        library of the rows unless one is named.
 
         Differences are ``first`` minus ``second`` with the ends of their interval; ``probability``, ``p_value`` and
         ``adjusted_p_value`` are those of :class:`Difference`, ``clear`` whether the difference is clear.
@@ -215,7 +226,7 @@ class Comparison:
             "adjusted_p_value": [pair.adjusted_p_value for pair in pairs],
             "clear": [pair.is_clear(self.confidence) for pair in pairs],
         }
-        return frame_of(columns, backend)
+        return frame_of(columns, backend, self)
 
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:

@@ -29,6 +29,7 @@ from pulens.estimate import Estimate, Interval
 from pulens.evidence import NOT_USED, Evidence, Question
 from pulens.frozen import FrozenMapping
 from pulens.inputs import ROWS
+from pulens.inputs.frames import keeps_library
 from pulens.inputs.reading import said
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.holm import holm
@@ -142,6 +143,7 @@ class _Asked:
         return np.maximum(np.broadcast_to(shares, (size,)), least)
 
 
+@keeps_library
 @hands_on(ROWS, ("table", "where", "cluster"))
 def compare(
     labels: Any,

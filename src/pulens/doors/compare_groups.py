@@ -27,6 +27,7 @@ from pulens.doors.grouped_rows import GroupedRows
 from pulens.doors.segments import REPORTED, Evaluations, estimate_in, evaluate_by, read_groups
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
+from pulens.inputs.frames import keeps_library
 from pulens.inputs.reading import said
 from pulens.intervals.kernels.mover import mover
 from pulens.intervals.kernels.quantiles import normal_quantile
@@ -42,6 +43,7 @@ LEAST_POINTS = 0.05  # an audit is not asked to settle smaller gaps
 _SURE = ("given", "same for all", "audit", "counted")  # class priors that say how positives divide among groups
 
 
+@keeps_library
 @hands_on(evaluate_by)
 def gaps_by(
     source: Any,

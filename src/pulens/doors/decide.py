@@ -40,6 +40,7 @@ from pulens.doors.clustering import Clustering
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, Question, few_clusters
+from pulens.frozen import offered
 from pulens.inputs import Reading
 from pulens.inputs.reading import said
 from pulens.intervals.construction import Construction
@@ -66,6 +67,13 @@ from pulens.types import Column, LabelValues
 
 PER = 1000.0  # rows that money is shown for
 RATES: Mapping[str, Value] = {RECALL: lambda points: points.found, PRECISION: lambda points: points.precision}
+
+
+#: What completion offers.
+OFFERED = (
+    *("choice", "collision", "confidence", "cost", "curve", "flag", "flagged", "hits", "notices", "precision"),
+    *("priors", "recall", "regret", "saving", "threshold", "to_dict", "to_html", "volume", "where"),
+)
 
 
 class Regret(NamedTuple):
@@ -120,6 +128,9 @@ class Decision:
     collision: str | None = None
     notices: tuple[Notice, ...] = ()
     allowed: Allowance | None = None
+
+    def __dir__(self) -> list[str]:
+        return offered(self, OFFERED)
 
     @property
     def within(self) -> CellEvidence | None:

@@ -12,6 +12,7 @@ from pulens.atomic_write import write_whole
 from pulens.doors.common_prior import CommonPrior, Turn
 from pulens.doors.grouped_rows import plain_of, title_of
 from pulens.estimate import Estimate
+from pulens.frozen import offered
 from pulens.keywords import typed
 
 FEWEST_LABELLED = 5  # labelled rows below which a group is shown but not tested
@@ -107,6 +108,14 @@ class AuditSize:
         return {"points": self.points, "positives_per_group": self.positives, "groups": groups}
 
 
+#: What completion offers.
+OFFERED = (
+    *("against_rest", "audit", "confidence", "differences", "group_by", "groups", "largest", "metric"),
+    *("needs_prior", "notes", "p_value_equal", "plot", "tested", "threshold", "to_dict", "to_frame", "to_html"),
+    *("to_markdown", "turns", "verdict"),
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Gaps:
     """How far groups are apart in one number, for all pairs at once; see :meth:`pulens.Evaluations.gaps`.
@@ -188,6 +197,9 @@ class Gaps:
 
         return f"<pre>{escape(str(self))}</pre>"
 
+    def __dir__(self) -> list[str]:
+        return offered(self, OFFERED)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
         return {"gaps": self.content()}
@@ -236,7 +248,7 @@ class Gaps:
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """The differences as a table of Polars, pandas or PyArrow, whichever is there or named."""
+        """The differences as a table of Polars, pandas or PyArrow, the library of the rows unless one is named."""
         from pulens.inputs.frames import frame_of
 
         columns: dict[str, list[Any]] = {
@@ -245,7 +257,7 @@ class Gaps:
             **{name: [getattr(gap, name) for gap in self.differences] for name in ("value", "low", "high")},
             "clear": [gap.is_clear for gap in self.differences],
         }
-        return frame_of(columns, backend)
+        return frame_of(columns, backend, self)
 
     def plot(self, axes: Any = None) -> Any:
         """Groups with their intervals, and the differences of pairs; returns both axes."""

@@ -28,7 +28,9 @@ from pulens.doors.segment_priors import PriorSource, SegmentPriors, refuse_besid
 from pulens.errors import InputError, PulensError, UnknownNameError, listed, shown
 from pulens.estimate import Estimate
 from pulens.evidence import ASSUMED, Evidence, Question
+from pulens.frozen import offered
 from pulens.inputs import read_tallies
+from pulens.inputs.frames import keeps_library
 from pulens.inputs.reading import said
 from pulens.inputs.tallies import read_bucket_tallies, read_constants
 from pulens.intervals.kernels.resampling import Resampling
@@ -170,6 +172,13 @@ class Segments(Mapping[Any, Segment]):
         return {**self.__dict__, "_made": {}}
 
 
+#: What completion offers.
+OFFERED = (
+    *("gaps", "get", "group_by", "items", "keys", "metrics", "plot", "segments", "skipped", "to_dict"),
+    *("to_frame", "to_html", "to_markdown", "values"),
+)
+
+
 @dataclass(frozen=True, repr=False)
 class Evaluations(Mapping[Any, Evaluation]):
     """An evaluation per value of a column; ``skipped`` says why some values have none.
@@ -191,6 +200,9 @@ class Evaluations(Mapping[Any, Evaluation]):
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.segments)
+
+    def __dir__(self) -> list[str]:
+        return offered(self, OFFERED)
 
     def __len__(self) -> int:
         return len(self.segments)
@@ -275,7 +287,7 @@ class Evaluations(Mapping[Any, Evaluation]):
         return gaps_of_rows(self.rows, metric, confidence=confidence, columns=columns, found=self)
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """One row per segment as a table of Polars, pandas or PyArrow, whichever is there or named.
+        """One row per segment as a table of Polars, pandas or PyArrow, the library of the rows unless one is named.
 
         Each metric has three columns: its value (nan where undefined), ``_low`` and ``_high``.
 
@@ -287,7 +299,7 @@ class Evaluations(Mapping[Any, Evaluation]):
         """
         from pulens.inputs.frames import frame_of
 
-        return frame_of(_columns(self), backend)
+        return frame_of(_columns(self), backend, self)
 
     def plot(self, metric: str | None = None, ax: Any = None) -> Any:
         """A metric of every segment with its interval, the lowest first; returns the axes."""
@@ -316,6 +328,7 @@ class Evaluations(Mapping[Any, Evaluation]):
         return page
 
 
+@keeps_library
 @hands_on(evaluate)
 def evaluate_by(
     source: Any,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from pulens.errors import InputError, MissingDependencyError, listed, shown
 from pulens.inputs.arrays import sample_from_arrays, series_values
 from pulens.inputs.columns import Columns, LabelCoding, find_columns
 from pulens.inputs.tables.dialect import PLAIN, Dialect
+
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 
 def is_frame(value: Any) -> bool:
@@ -68,8 +72,32 @@ def sample_from_frame(table: Any, columns: Columns, *, coding: LabelCoding, dial
 LIBRARIES = ("polars", "pandas", "pyarrow")  # in the order in which they are tried
 
 
-def frame_of(columns: dict[str, list[Any]], library: str | None = None) -> Any:
-    """A table of the library named, or of the first one that is installed.
+def library_of(*given: Any) -> str | None:
+    """The library that a table or column came from; ``None`` for files, arrays and lists.
+
+    >>> import polars
+    >>> library_of(polars.DataFrame({"a": [1]})), library_of([1, 2])
+    ('polars', None)
+    """
+    names = (type(one).__module__.partition(".")[0] for one in given)
+    return next((name for name in names if name in LIBRARIES), None)
+
+
+def keeps_library(door: Callable[Given, Answer]) -> Callable[Given, Answer]:
+    """Marks a door whose answer makes tables of the library that its rows came from."""
+
+    @wraps(door)
+    def remembered(*given: Given.args, **named: Given.kwargs) -> Answer:
+        answer, library = door(*given, **named), library_of(*given)
+        if library is not None and hasattr(answer, "__dict__"):
+            object.__setattr__(answer, "_library", library)
+        return answer
+
+    return remembered
+
+
+def frame_of(columns: dict[str, list[Any]], library: str | None = None, answer: object = None) -> Any:
+    """A table of the library named, else of that which the rows of the answer came from, else of one installed.
 
     >>> frame_of({"a": [1, 2]}, "pyarrow").num_rows
     2
@@ -80,6 +108,7 @@ def frame_of(columns: dict[str, list[Any]], library: str | None = None) -> Any:
 
     if library is not None and (not isinstance(library, str) or library not in LIBRARIES):
         raise InputError(f"tables are made by {listed(LIBRARIES)}, got {shown(library)}.")
+    library = library or getattr(answer, "_library", None)
     there = [name for name in LIBRARIES if importlib.util.find_spec(name) is not None]
     wanted = library or next(iter(there), None)
     if wanted is None or wanted not in there:
