@@ -25,22 +25,22 @@ from pulens.research.benchmark.vocabulary import current
 
 PAGE = Path(__file__).parents[1] / "docs" / "research" / "departures.md"
 SETS = ("spambase", "connect4", "newsgroups20", "imdb", "mnist", "fashion_mnist", "cifar10")
-HEAD = """# How the methods here differ from the published ones
+HEAD = """# Departures from the published methods
 
-Eighteen methods of paper 004 are in the package. What they do by default was chosen so that they work on data of many
-kinds; in some settings that is not what their authors did. Two protocols run them: `conventional` as they are here,
-`as-published` with the authors' objective, cut and class prior. Tables show both, the latter as "(as published)"; a
-method that is told the class prior though it takes none is marked ¶.
+Eighteen methods of [PU-Bench](papers.md) are in the package. What they do by default was chosen so that they work on
+data of many kinds; in some settings that is not what their authors did. Two protocols run them: `conventional` as they
+are here, `as-published` with the authors' objective, cut and class prior. Tables show both, the latter as "(as
+published)"; a method that is given the class prior though it takes none is marked ¶.
 
 A line is a setting that differs from the authors' somewhere: their value, the default here, and the values that the
 two protocols use. "same" is the authors' value. Where the authors state a value for some data only, the line says so
-and is about those. Values that differ between data sets stand with their names. Lengths of training, batches and
+and is about those. Values that differ between data sets are given with their names. Lengths of training, batches and
 rates mostly stay ours in `as-published` too: the authors' are many times as long (epochs: LaGAM 400 for our 50,
 MPE-PU 1,100 or more for 50, Robust-PU 2,000 after its first stage for 20).
 
-For all methods, and not in this table: the class prior handed to methods is the true one, a tenth of the training
-rows (with PU labels) selects epochs where a method selects them, networks are those of paper 004, and Adam has
-PyTorch's betas unless a method's page says otherwise.
+For all methods, and not in this table: the class prior handed to methods is the true one, a tenth of the training rows
+(with PU labels) selects epochs where a method selects them, networks are those of PU-Bench, and Adam has PyTorch's
+betas unless the page about [learners](learners.md) says otherwise.
 
 """
 FOOT = """

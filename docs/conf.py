@@ -53,6 +53,7 @@ toc_object_entries = False
 
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
 copybutton_prompt_is_regexp = True
+copybutton_line_continuation_character = "\\"
 pygments_style = "tango"
 pygments_dark_style = "monokai"
 

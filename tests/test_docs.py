@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import doctest
 import re
 import shlex
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from command_lines import known_options, understood
 from pulens.cli import COMMANDS, main
+from pulens.doors.combinations import table_lines
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "_ext"))
+
+from moved import MOVED  # noqa: E402
+
 PAGES = sorted([ROOT / "README.md", *(page for page in ROOT.glob("docs/**/*.md") if "_build" not in page.parts)])
 
 
@@ -21,10 +29,16 @@ def name_of(page: Path) -> str:
 
 
 def blocks(page: Path, language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    """Blocks in a language; a command over several lines is one."""
+    found = re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return [re.sub(r" \\\n\s*", " ", block) for block in found] if language == "console" else found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+WEEK = ROOT / "docs" / "guides" / "claims_desk.md"  # whose commands and Python depend on each other: a test of its own
+BY_THEMSELVES = [page for page in PAGES if page != WEEK]
+
+
+@pytest.mark.parametrize("page", BY_THEMSELVES, ids=name_of)
 def test_python_on_the_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_example_files(tmp_path)
@@ -46,7 +60,7 @@ def test_what_python_answers_on_the_page_is_what_it_answers(page, tmp_path, monk
     assert found.failed == 0  # what differs is printed
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", BY_THEMSELVES, ids=name_of)
 def test_commands_on_the_page_work(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     write_example_files(tmp_path)
@@ -106,13 +120,116 @@ def answer(queue: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_to_files_lead_somewhere(page):
+    """To a file; from outside the docs also to a page that has moved, which the site redirects."""
     for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-        assert (page.parent / target).exists(), target
+        old = target.removeprefix("docs/").removesuffix(".md")
+        has_moved = page.parent == ROOT and MOVED.get(old, "")
+        found = ROOT / "docs" / f"{has_moved.partition('#')[0]}.md" if has_moved else page.parent / target
+        assert found.exists(), target
+
+
+def test_a_week_at_a_claims_desk_runs_from_monday_to_friday(tmp_path, monkeypatch, capsys):
+    """Commands and Python in the order of the page, in one folder; what it quotes is what it prints."""
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    printed = []
+    for kind, body in re.findall(r"^```(python|console)\n(.*?)^```$", WEEK.read_text(encoding="utf-8"), re.S | re.M):
+        if kind == "python":
+            exec(compile(body, str(WEEK), "exec"), names)
+            printed.append(capsys.readouterr().out)
+            continue
+        for line in re.sub(r" \\\n\s*", " ", body).splitlines():
+            words = shlex.split(line.removeprefix("$ pulens "))
+            with pytest.raises(SystemExit) if words[0] == "watch" else contextlib.nullcontext() as left:
+                main(words)
+            assert capsys.readouterr().out
+            assert words[0] != "watch" or left.value.code == 3  # Friday's alarm
+    assert blocks(WEEK, "text")[0] in printed
+    assert all((tmp_path / f"{name}.html").exists() for name in ("monday", "wednesday", "friday"))
+
+
+class StandIn(ModuleType):
+    """A tool that is not installed: what it was asked to do, and no more."""
+
+    def __init__(self, name: str):
+        super().__init__(name)
+        self.asked: dict[str, tuple] = {}
+
+    def start_run(self, **_):
+        return contextlib.nullcontext()
+
+    def dag(self, **schedule):
+        self.asked["dag"] = (schedule,)
+        return lambda function: function
+
+    def task(self, function):
+        return lambda: self.asked.__setitem__("task", (function(),))
+
+    def __getattr__(self, name: str):
+        return lambda *words: self.asked.__setitem__(name, words)
+
+
+def test_recipes_run_as_far_as_they_can_without_the_tools(tmp_path, monkeypatch, capsys):
+    """The DAG and the MLflow calls against stand-ins, the load and the dbt test in DuckDB."""
+    duckdb, jinja2 = pytest.importorskip("duckdb"), pytest.importorskip("jinja2")
+    monkeypatch.chdir(tmp_path)
+    write_example_files(tmp_path)
+    airflow, mlflow = StandIn("airflow"), StandIn("mlflow")
+    for name, module in {"airflow": airflow, "airflow.sdk": airflow, "mlflow": mlflow}.items():
+        monkeypatch.setitem(sys.modules, name, module)
+    names: dict = {}
+    page = ROOT / "docs" / "guides" / "recipes.md"
+    for kind, body in re.findall(r"^```(python|py|console)\n(.*?)^```$", page.read_text(encoding="utf-8"), re.S | re.M):
+        if kind == "console":
+            main(shlex.split(re.sub(r" \\\n\s*", " ", body).removeprefix("$ pulens ")))
+        else:
+            exec(compile(body, str(page), "exec"), names)
+    assert airflow.asked["dag"][0]["schedule"] == "15 6 * * *"
+    assert airflow.asked["task"][0].startswith("2026-04-")  # the line for the log, of the last day
+    (metrics,) = mlflow.asked["log_metrics"]
+    assert metrics["recall_low"] < metrics["recall"] < metrics["recall_high"]
+    assert mlflow.asked["log_artifact"] == ("report.html",)
+    assert mlflow.asked["log_dict"] == (names["evaluation"].to_dict(), "evaluation.json")
+    query = jinja2.Template(blocks(page, "jinja")[0]).render(source=lambda _, table: table)
+    with duckdb.connect("warehouse.db") as warehouse:
+        assert warehouse.execute(query).fetchall() == []  # quiet: the dbt test passes
+        warehouse.execute("insert into model_pulse values (current_timestamp + interval 1 day, 'alarm', 'more')")
+        assert warehouse.execute(query).fetchall() == [("more",)]  # it fails, with the verdict
+
+
+WORST_PHRASES = (
+    "speak of",
+    "speaks of",
+    "so many",
+    "told apart",
+    "hang on",
+    "hangs on",
+    "taken for granted",
+    "beside it",
+    "paper 00",
+    "in truth",
+)
+DOCS = [page for page in PAGES if "docs" in page.relative_to(ROOT).parts]
+
+
+@pytest.mark.parametrize("page", [page for page in DOCS if page.name != "style.md"], ids=name_of)
+def test_pages_are_free_of_phrases_that_no_native_speaker_writes(page):
+    """What it prints or quotes in a fence is another matter: docs/project/style.md says what to write instead."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    text = text.replace("\n".join(table_lines()), "")  # the package's own words
+    words = " ".join(text.lower().split())
+    assert [phrase for phrase in WORST_PHRASES if phrase in words] == []
+
+
+def test_the_docs_stay_short():
+    """60,000 words at most; what a script or the command line writes does not count."""
+    made = {"departures.md"}
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in DOCS if page.name not in made) <= 60_000
 
 
 def write_example_files(folder: Path) -> None:
-    """The files that pages speak of: scores.csv and claims.csv with their label codings, sites.csv with segments,
-    visits.csv with patients, days.csv with days, customers.csv with features."""
+    """The files that pages name: scores.csv with its label codings, sites.csv with segments, visits.csv with patients,
+    days.csv with days, customers.csv with features."""
     import numpy as np
 
     rng = np.random.default_rng(0)
@@ -156,7 +273,7 @@ def write_customers(path: Path, rng) -> None:
 
 
 def days_of(count: int) -> list[int]:
-    """Which of so many days each of the example's 3,000 rows belongs to."""
+    """Which day each of the example's 3,000 rows belongs to."""
     return [place * count // 3000 for place in range(3000)]
 
 
@@ -192,17 +309,6 @@ def test_the_line_for_a_log_is_that_of_the_watch_on_the_same_page(tmp_path, monk
     assert str(said["found"]).splitlines()[-1] == blocks(page, "text")[0].strip()
 
 
-def test_the_page_on_choosing_repeats_what_the_page_on_learners_measured():
-    def measured(page: str) -> dict[str, list[str]]:
-        lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
-        table = lines[next(place for place, line in enumerate(lines) if line.startswith("| | Spambase")) + 2 :]
-        rows = [line.strip("|").split("|") for line in table[: next(i for i, line in enumerate(table) if not line)]]
-        return {row[0].strip(): [(re.findall(r"[\d.]+", cell) or [""])[0] for cell in row[1:]] for row in rows}
-
-    learners, choosing = measured("research/learners_measured.md"), measured("research/choosing.md")
-    assert {name: row for name, row in choosing.items() if name in learners} == learners
-
-
 def test_what_the_page_on_segments_quotes_is_what_it_prints(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     page = ROOT / "docs" / "guides" / "groups.md"
@@ -210,9 +316,9 @@ def test_what_the_page_on_segments_quotes_is_what_it_prints(capsys, tmp_path, mo
     assert capsys.readouterr().out.startswith(blocks(page, "text")[0])
 
 
-def test_what_the_page_on_fairness_quotes_is_what_it_prints(capsys, tmp_path, monkeypatch):
+def test_what_the_page_says_of_gaps_is_what_it_prints(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = ROOT / "docs" / "research" / "fair.md"
-    exec(compile(blocks(page, "python")[0], str(page), "exec"), {})
-    assert capsys.readouterr().out == blocks(page, "text")[0]
+    page = ROOT / "docs" / "guides" / "groups.md"
+    exec(compile(blocks(page, "python")[1], str(page), "exec"), {})
+    assert capsys.readouterr().out == blocks(page, "text")[1]
     assert (tmp_path / "gaps.html").exists()

@@ -1,4 +1,4 @@
-"""The road of a row, as docs/house.md tells it: which places ``pulens evaluate`` passes, and in which order."""
+"""The path of a row, as docs/project/architecture.md describes it: what ``pulens evaluate`` calls, in which order."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pulens
 from pulens.cli import main
 
 SOURCE = Path(pulens.__file__).parent
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "house.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "project" / "architecture.md"
 ROAD = [
     "cli.evaluate.command",
     "doors.evaluate.evaluate",
@@ -48,21 +48,19 @@ def passed(arguments: list[str]) -> list[str]:
     return list(seen)
 
 
-def test_a_row_takes_the_road_that_the_page_tells(tmp_path) -> None:
+def test_a_row_takes_the_path_that_the_page_describes(tmp_path) -> None:
     rows = [f"{int(place % 5 == 0)},{place * 37 % 101 + 30 * (place % 5 == 0)}" for place in range(200)]
     (tmp_path / "scores.csv").write_text("\n".join(["label,score", *rows]) + "\n")
     asked = ["--class-prior", "0.3", "--threshold", "60", "--redraws", "100", "--quiet", "--json"]
-    seen = passed(
-        ["evaluate", "--labelling", "random", str(tmp_path / "scores.csv"), *asked, str(tmp_path / "found.json")]
-    )
+    seen = passed(["evaluate", str(tmp_path / "scores.csv"), *asked, str(tmp_path / "found.json")])
     places = [seen.index(step) for step in ROAD]
     assert places == sorted(places)
     assert "recovery.point.recover_at" in seen
     assert {"intervals.threshold", "intervals.area", "intervals.redraw"} <= {step.rpartition(".")[0] for step in seen}
 
 
-def test_the_page_tells_the_road_in_few_steps() -> None:
-    road = PAGE.read_text(encoding="utf-8").partition("## The road of a row")[2].partition("\n## ")[0]
+def test_the_page_describes_the_path_in_few_steps() -> None:
+    road = PAGE.read_text(encoding="utf-8").partition("## The path of a row")[2].partition("\n## ")[0]
     steps = re.findall(r"^\d+\. ", road, flags=re.MULTILINE)
     assert 0 < len(steps) <= MOST_STEPS
     for step in ROAD:
