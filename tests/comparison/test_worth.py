@@ -152,8 +152,22 @@ def test_bad_ratios_and_places_are_refused_by_name():
     with pytest.raises(pulens.PulensError, match="301 rows, and the list has 300"):
         compare(labels, scores, class_prior=0.2, k=301, redraws=100)
     cells = np.arange(300) % 2
-    with pytest.raises(pulens.PulensError, match=r"cost_ratio=0\.1 compares models where labels are random among all"):
-        compare(labels, scores, class_prior=0.2, labelled_within=cells, cost_ratio=0.1, redraws=100)
+    with pytest.raises(pulens.PulensError, match=r"k=10 compares the first rows of lists where labels"):
+        compare(labels, scores, class_prior=0.2, labelled_within=cells, k=10, redraws=100)
+
+
+@pytest.mark.parametrize("threshold", [None, 1.0])
+def test_one_cell_is_compared_by_worth_as_rows_without_cells(threshold):
+    labels, scores = rows(600)
+    asked = {"class_prior": 0.2, "cost_ratio": 0.1, "threshold": threshold, "redraws": 2000}
+    plain, within = (compare(labels, scores, labelled_within=cells, **asked) for cells in (None, np.zeros(600)))
+    one, other = (found.difference("a", "b", "net_benefit") for found in (plain, within))
+    assert other.value == pytest.approx(one.value, abs=1e-12)
+    assert other.interval.width == pytest.approx(one.interval.width, rel=0.15)  # 2,000 redraws of either
+    assert within.worth.thresholds == plain.worth.thresholds
+    assert within.worth.pairs[0].class_priors == pytest.approx(plain.worth.pairs[0].class_priors)
+    assert within.worth.pairs[0].ratio_interval is None
+    assert within.verdict.startswith("a") == plain.verdict.startswith("a")
 
 
 def test_rows_that_belong_together_are_compared_by_worth_without_its_intervals():

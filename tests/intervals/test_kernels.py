@@ -11,9 +11,10 @@ import pulens
 from pulens.counts.tally import Tally, Totals
 from pulens.intervals.kernels.placements import placement_moments
 from pulens.intervals.kernels.quantiles import studentised_quantile, tail_for_range
-from pulens.intervals.kernels.redraws import MOST_BLOCKS, Redrawn, compress, redraw_tally, tallies_of
+from pulens.intervals.kernels.redraws import MOST_BLOCKS, Redrawn, compress, redraw_tally
 from pulens.intervals.kernels.resampling import Resampling, check_resampling
 from pulens.intervals.redrawn import average_precisions
+from pulens.intervals.replicates import Replicates
 from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.many import priors_in_redraws, recover_many
@@ -90,7 +91,8 @@ def test_average_precision_of_redraws_is_that_of_a_plain_loop(rows, prior, scena
     def work(redrawn: Redrawn) -> None:
         maps = recover_many(redrawn.totals, np.full(len(redrawn), prior), 0.0, Scenario(scenario))
         cut, free = average_precisions(maps, redrawn, at)
-        for row, redrawn_tally in enumerate(tallies_of(redrawn, tally.thresholds)):
+        each = Replicates(redrawn, prior, of_rows=True).tallies(tally.thresholds)
+        for row, (redrawn_tally, _) in enumerate(each):
             one = Recovery.of(redrawn_tally.totals, Assumptions(prior, 0.0, Scenario(scenario)))
             totals = redrawn_tally.totals
             sums, recall_before = [0.0, 0.0], 0.0

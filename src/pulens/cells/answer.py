@@ -210,8 +210,8 @@ def _recall_interval(
     if doubts is None or not evidence.cells.totals[place, 0] or evidence.label_noise:
         return None
     tail, confidence = doubts.resampling.tail, doubts.resampling.confidence
-    if doubts.jackknife is not None:
-        return doubts.jackknife.recall_interval(place, threshold, tail, confidence)
+    if doubts.left_out is not None:
+        return doubts.left_out.recall_interval(place, threshold, tail, confidence)
     low, high = np.quantile(doubts.rates.drawn(threshold).rates[:, place, 0], [tail, 1 - tail])
     value = float(np.clip(evidence.recalls(threshold)[place], 0.0, 1.0))  # which may be 1, where no draw is
     return Interval(min(float(low), value), max(float(high), value), confidence, "Beta with a borrowed row")

@@ -80,9 +80,9 @@ class CellArea:
         prior = held.sum(axis=1) / evidence.list_rows.sum()
         return np.asarray((theta - prior / 2) / (1 - prior))
 
-    def ends(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> tuple[float, float]:
+    def ends(self, setting: PriorSetting, tail: float) -> tuple[float, float]:
         own = self.doubtful(setting.shares)
-        if with_priors and setting.draws is not None:
+        if setting.draws is not None:
             size = setting.draws.shape[0]
             rng = np.random.Generator(np.random.PCG64([size, 41]))
             levels = (rng.permutation(size) + 0.5) / size

@@ -8,20 +8,19 @@ while buckets are left out; where they are in doubt, what their draws change is 
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from pulens.cells.evidence import CellEvidence
 from pulens.cells.priors import PriorSetting
 from pulens.cells.rates import positives_of
-from pulens.cells.redraws import CellRedraws, CellsRedrawn
-from pulens.counts.tally import Tally
+from pulens.cells.redraws import CellRedraws
 from pulens.estimate import Interval
-from pulens.intervals.clustered import METHOD, ends_around
+from pulens.intervals.clustered import METHOD, Jackknife, ends_around
 from pulens.intervals.kernels.jackknife import (
     FEWEST_BUCKETS,
     freedom_of,
@@ -29,34 +28,15 @@ from pulens.intervals.kernels.jackknife import (
     jackknife_error,
     student_quantile,
 )
-from pulens.intervals.kernels.quantiles import mixture_ends, normal_quantile
+from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.redraws import Redrawn
 from pulens.intervals.measured import Measured
-from pulens.recovery.assumptions import Assumptions
+from pulens.intervals.prior_doubt import Doubt
+from pulens.intervals.replicates import Replicates
 from pulens.recovery.contingency import missing_of
-from pulens.recovery.many import recover_many
-from pulens.scenario import Scenario
 from pulens.types import Floats
 
-Ends = tuple[float, float]
 CHUNK = 4_000_000  # numbers that a chunk of redraws may hold
-
-
-class Asked(Protocol):
-    """One metric: its value at a setting of the class priors, the rows as they are."""
-
-    @property
-    def metric(self) -> Measured: ...
-    @property
-    def threshold(self) -> float | None: ...
-    @property
-    def parameters(self) -> dict[str, Any]: ...
-    @property
-    def draws_read(self) -> int | None:
-        """How many draws of class priors are looked at; ``None`` for all."""
-
-    def value(self, setting: PriorSetting) -> float: ...
-    def values(self, shares: Floats) -> Floats: ...
 
 
 @dataclass(frozen=True)
@@ -102,7 +82,7 @@ class CellBuckets:
         return freedom_of_totals(self.totals.sum(axis=1))
 
 
-def added_up(evidence: CellEvidence, above: Floats, totals: Floats, alpha: Any) -> CellsRedrawn:
+def added_up(evidence: CellEvidence, above: Floats, totals: Floats, alpha: Any) -> Replicates:
     """Cells of many counts, of shapes (counts, cells, thresholds, 3) and (counts, cells, 3), as though of one tally."""
     kinds = [0, 1, 2] if evidence.is_single else [1]
     listed = np.zeros(totals.shape)
@@ -122,14 +102,14 @@ def added_up(evidence: CellEvidence, above: Floats, totals: Floats, alpha: Any) 
     prior = np.clip(held.sum(axis=1), 1e-12, 1 - 1e-9)
     sizes = totals[:, :, 0].sum(axis=1), rows, known
     redrawn = Redrawn(recall, flagged, spurned, sizes, np.zeros(len(rows)))
-    return CellsRedrawn(redrawn, recover_many(sizes, prior, 0.0, Scenario.CASE_CONTROL))
+    return Replicates(redrawn, prior)
 
 
 @dataclass(frozen=True)
 class ClusterRedraws(CellRedraws):
     """Whole buckets redrawn, out of every cell at once."""
 
-    def _redraw(self, alpha: Any) -> CellsRedrawn:
+    def _redraw(self, alpha: Any) -> Replicates:
         buckets = CellBuckets(self.evidence)
         above, totals = buckets.above(self.thresholds), buckets.totals
         many = len(totals)
@@ -145,18 +125,13 @@ class ClusterRedraws(CellRedraws):
             parts.append(added_up(self.evidence, counts, kinds, share))
         recall, flagged, spurned = (np.concatenate([part.redrawn[place] for part in parts]) for place in range(3))
         sizes = tuple(np.concatenate([part.redrawn.totals[kind] for part in parts]) for kind in range(3))
-        positive, negative = (
-            np.concatenate([np.broadcast_to(getattr(part.recoveries, name), len(part.redrawn)) for part in parts])
-            for name in ("positive", "negative")
-        )
-        prior = positive / (positive + negative)
         redrawn = Redrawn(recall, flagged, spurned, sizes, np.zeros(self.size))  # type: ignore[arg-type]
-        return CellsRedrawn(redrawn, recover_many(sizes, prior, 0.0, Scenario.CASE_CONTROL))  # type: ignore[arg-type]
+        return Replicates(redrawn, np.concatenate([part.shares for part in parts]))
 
 
 @dataclass(frozen=True)
-class CellJackknife:
-    """Any metric without one bucket at a time, and its ends."""
+class LeftOutOfCells:
+    """Any metric without one bucket at a time."""
 
     evidence: CellEvidence
     redraws: CellRedraws
@@ -167,72 +142,34 @@ class CellJackknife:
     def buckets(self) -> CellBuckets:
         return CellBuckets(self.evidence)
 
-    @property
-    def freedom(self) -> float:
-        return self.buckets.freedom
-
-    @cached_property
-    def _errors(self) -> dict[Any, float]:
-        return {}
-
-    def ends(self, ask: Asked, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
-        if self.buckets.fewest < FEWEST_BUCKETS:
-            return math.nan, math.nan
-        value, error = ask.value(setting), self.error(ask, setting.shares)
-        reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
-        rows = float(self.evidence.cells.totals[:, 0].sum())
-        within = ask.metric.lowest, ask.metric.highest
-        fixed = ends_around(value, error, tail, reach, self.buckets.fewest, rows, within)
-        if not with_priors or setting.draws is None:
-            return fixed
-        values = ask.values(setting.draws[: ask.draws_read])
-        wider = reach[0] / reach[1] if reach[1] > 0 else 1.0  # at a confidence of zero neither reaches anywhere
-        drawn = mixed_ends(values[~np.isnan(values)], error * wider, tail, rows, within)
-        return min(fixed[0], drawn[0]), max(fixed[1], drawn[1])
-
-    def error(self, ask: Asked, shares: Floats) -> float:
-        """The standard error at these class priors."""
-        key = (id(ask.metric), ask.threshold, str(ask.parameters), shares.tobytes())
-        if key not in self._errors:
-            errors = [float(jackknife_error(values)) for values in self.replicates(ask, shares)]
-            self._errors[key] = max(errors, key=lambda error: float(np.nan_to_num(error)))
-        return self._errors[key]
-
-    def replicates(self, ask: Asked, shares: Floats) -> list[Floats]:
+    def readings(
+        self, metric: Measured, threshold: float | None, shares: Floats, parameters: Mapping[str, Any]
+    ) -> list[Floats]:
         """The metric without each bucket, not clipped: what is cut off shows no spread.
 
         Where the recovered rates of all rows lie beyond 0 or 1, also with all of them moved there.
         """
-        metric, threshold = ask.metric, float(ask.threshold or 0.0)
+        at = float(threshold or 0.0)
         lowest = float(self.evidence.cells.whole.thresholds[-1])
-        thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
-        if metric.reads == "ranking":
-            thresholds = self.redraws.thresholds
+        thresholds = np.array([at, min(at - 1.0, lowest)]) if metric.reads != "ranking" else self.redraws.thresholds
         counts, totals = self.buckets.above(thresholds), self.buckets.totals
         # weights that are no whole numbers leave a rounding error where nothing is left
         above, left = (np.maximum(each.sum(axis=0) - each, 0.0) for each in (counts, totals))
         found = added_up(self.evidence, above, left, shares[None])
-        if metric.reads == "threshold":
-            whole = added_up(self.evidence, counts.sum(axis=0)[None], totals.sum(axis=0)[None], shares[None])
-            return self._at_threshold(ask, found, whole)
-        priors = found.recoveries.positive / (found.recoveries.positive + found.recoveries.negative)
-        values = []
-        for row, prior in enumerate(np.broadcast_to(priors, len(left)).tolist()):
-            kinds = [
-                rates[row] * size[row] for rates, size in zip(found.redrawn[:3], found.redrawn.totals, strict=True)
-            ]
-            assumed = Assumptions(prior, 0.0, Scenario.CASE_CONTROL)
-            extra = () if metric.reads == "ranking" else (threshold,)
-            values.append(metric.compute(Tally(thresholds, *kinds), *extra, assumed, **ask.parameters))
-        return [np.array(values, float)]
+        whole = added_up(self.evidence, counts.sum(axis=0)[None], totals.sum(axis=0)[None], shares[None]).tables()
+        missing = missing_of(whole.true_positive_rate, whole.false_positive_rate)
+        return found.readings(metric, (missing[0], missing[1]), thresholds, at, **parameters)
 
-    @staticmethod
-    def _at_threshold(ask: Asked, found: CellsRedrawn, whole: CellsRedrawn) -> list[Floats]:
-        table, here = (each.recoveries.tables(*(rates[:, 0] for rates in each.redrawn[:3])) for each in (found, whole))
-        hits, alarms = missing_of(here.true_positive_rate, here.false_positive_rate)
-        return [
-            np.asarray(ask.metric.compute(each, **ask.parameters), float) for each in table.plausible((hits, alarms))
-        ]
+    def jackknife(
+        self,
+        metric: Measured,
+        at: Callable[[PriorSetting], float],
+        replicates: Callable[[PriorSetting], Floats],
+        doubt: Doubt,
+    ) -> Jackknife:
+        rows = float(self.evidence.cells.totals[:, 0].sum())
+        within = metric.lowest, metric.highest
+        return Jackknife(at, replicates, doubt, self.buckets.fewest, rows, self.buckets.freedom, within)
 
     def recall_interval(self, cell: int, threshold: float, tail: float, confidence: float) -> Interval | None:
         """Of one cell's recall, from the buckets that hold its labelled rows."""
@@ -247,16 +184,6 @@ class CellJackknife:
         return Interval(low, high, confidence, METHOD)
 
 
-def mixed_ends(values: Floats, error: float, tail: float, rows: float, within: Ends) -> Ends:
-    """Over draws of the class priors: a mixture on the scale of log odds where the number has one."""
-    from scipy.special import expit, logit
-
-    lowest, width = within[0], within[1] - within[0]
-    if not values.size:
-        return math.nan, math.nan
-    if not math.isfinite(width):
-        return mixture_ends(values, np.full(values.size, error), tail)
-    edge = 0.5 / (rows + 1)
-    shares = np.clip((values - lowest) / width, edge, 1 - edge)
-    low, high = mixture_ends(logit(shares), error / width / (shares * (1 - shares)), tail)
-    return lowest + width * float(expit(low)), lowest + width * float(expit(high))
+def widest(readings: list[Floats]) -> Floats:
+    """Of several readings of replicates those that show most spread."""
+    return max(readings, key=lambda values: float(np.nan_to_num(jackknife_error(values))))

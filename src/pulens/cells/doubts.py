@@ -11,19 +11,20 @@ from typing import Any
 import numpy as np
 
 from pulens.cells.area import CellArea
-from pulens.cells.clustered import CellJackknife, ClusterRedraws
+from pulens.cells.clustered import ClusterRedraws, LeftOutOfCells, widest
 from pulens.cells.evidence import CellEvidence
 from pulens.cells.priors import PriorSetting
 from pulens.cells.rates import CellRates
 from pulens.cells.redraws import CellRedraws
-from pulens.counts.tally import Tally
 from pulens.estimate import Interval
 from pulens.intervals.area import AreaUnderROC
-from pulens.intervals.doubts import Choice, Doubt
-from pulens.intervals.kernels.quantiles import expanded_tail, normal_quantile, percentiles, tail_for_range
+from pulens.intervals.clustered import Jackknife
+from pulens.intervals.construction import Construction
+from pulens.intervals.doubts import Choice, Doubt, in_doubt
+from pulens.intervals.kernels.quantiles import expanded_tail, percentiles
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
-from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, holding
+from pulens.intervals.prior_doubt import Mixture, Treatment, holding
 from pulens.intervals.redraw import AveragePrecisionReadTwice
 from pulens.intervals.redrawn import at_places, average_precisions, best_places, values_at_threshold
 from pulens.recovery.assumptions import Assumptions
@@ -57,13 +58,13 @@ class CellDoubts:
         return of(self.evidence, self.resampling)
 
     @cached_property
-    def jackknife(self) -> CellJackknife | None:
+    def left_out(self) -> LeftOutOfCells | None:
         """Where rows belong together, what leaves out one bucket at a time."""
-        return CellJackknife(self.evidence, self.redraws) if self.evidence.cells.buckets else None
+        return LeftOutOfCells(self.evidence, self.redraws) if self.evidence.cells.buckets else None
 
-    def asked(self, metric: Measured, threshold: float | None, **parameters: Any) -> _AskedWithin:
+    def asked(self, metric: Measured, threshold: float | None, **parameters: Any) -> AskedWithin:
         """One metric, whose values and replicates can be had at any class priors of the cells."""
-        return _AskedWithin(self, metric, threshold, parameters)
+        return AskedWithin(self, metric, threshold, parameters)
 
     def of(
         self,
@@ -76,42 +77,16 @@ class CellDoubts:
         **parameters: Any,
     ) -> Doubt | None:
         """The interval of a metric whose value is ``known``, and what the sample alone would give."""
-        ask = _AskedWithin(self, metric, threshold, parameters)
-        tail, confidence = self.resampling.tail, self.resampling.confidence
-        priors = self.evidence.priors
-        own = PriorSetting(priors.shares, priors.draws)
-
-        def held(ends: Ends) -> Ends:
-            low, high = holding(known, ends[0] + min(cut, 0.0), ends[1] + max(cut, 0.0))
-            return min(max(low, metric.lowest), metric.highest), min(max(high, metric.lowest), metric.highest)
-
-        sample = ask.ends(own, tail, with_priors=False)
-        if any(map(math.isnan, sample)):
-            return None
-        sample = held(sample)
-        alone = Interval(*sample, confidence, ask.method)
-        if priors.treatment == "exact" or ask.is_counted:
-            return Doubt(alone, alone)
-        method = f"{ask.method}{PRIOR_IN_METHOD[priors.treatment]}"
-        if priors.treatment == "drawn":
-            return Doubt(Interval(*held(ask.ends(own, tail, with_priors=True)), confidence, method), alone)
-        settings = priors.settings(ask.order(), self.evidence.cells.totals[:, 1])
-        values = np.array([ask.value(setting) for setting in settings])
-        spread = (sample[1] - sample[0]) / (2 * normal_quantile(confidence))
-        length = float(np.ptp(values[~np.isnan(values)])) if not np.isnan(values).all() else 0.0
-        each = float(tail_for_range(confidence, length, spread))
-        found = np.array([held(ask.ends(setting, each, with_priors=True)) for setting in settings])
-        low, high = float(np.nanmin(found[:, 0])), float(np.nanmax(found[:, 1]))
-        return Doubt(Interval(low, high, confidence, method), alone)
+        ask = AskedWithin(self, metric, threshold, parameters)
+        return in_doubt(ask, ask.doubt, metric, known, self.resampling, cut)
 
     def of_prior(self, metric: Measured, known: float, threshold: float | None, **parameters: Any) -> Interval | None:
         """What the cells' class priors alone leave open of a metric; ``None`` where they are taken for exact."""
-        priors, ask = self.evidence.priors, _AskedWithin(self, metric, threshold, parameters)
+        priors, ask = self.evidence.priors, AskedWithin(self, metric, threshold, parameters)
         if priors.treatment == "exact" or ask.is_counted or metric.reads == "counts":
             return None
         if priors.treatment == "range":
-            settings = priors.settings(ask.order(), self.evidence.cells.totals[:, 1])
-            values, confidence = np.array([ask.value(setting) for setting in settings]), None
+            values, confidence = np.array([ask.value(setting) for setting in ask.over(ask.doubt)]), None
             ends = float(np.nanmin(values)), float(np.nanmax(values))
         else:
             assert priors.draws is not None
@@ -139,20 +114,93 @@ class CellDoubts:
         """The place that each redraw chooses."""
         assert self.choice is not None
         priors = self.evidence.priors
-        found = self.redraws.of(PriorSetting(priors.shares, priors.draws), with_priors=False)
+        found = self.redraws.of(PriorSetting(priors.shares))
         table = found.recoveries.tables(*found.redrawn[:3])
         metric = self.choice.metric
         return (best_places(metric.compute(table), table.is_possible, higher_is_better=metric.higher_is_better),)
 
 
 @dataclass(frozen=True)
-class _AskedWithin:
+class CellsDoubt:
+    """What is known of the cells' class priors, for a number that rises with the cells in ``order`` of their own.
+
+    ``values`` gives the number at class priors of shape (draws, cells), of which ``read`` are looked at; without it one
+    after another.
+    """
+
+    evidence: CellEvidence
+    order: Callable[[], Floats]
+    matters: bool = True
+    values: Callable[[Floats], Floats] | None = None
+    read: int | None = None
+
+    @property
+    def treatment(self) -> Treatment:
+        return self.evidence.priors.treatment if self.matters else "exact"
+
+    @cached_property
+    def own_setting(self) -> PriorSetting:
+        return PriorSetting(self.evidence.priors.shares)
+
+    @cached_property
+    def drawn(self) -> PriorSetting:
+        return PriorSetting(self.evidence.priors.shares, self.evidence.priors.draws)
+
+    def setting(self, prior: PriorSetting | None) -> PriorSetting:
+        return self.drawn if prior is None else prior
+
+    def over(self, many: int, confidence: float | None = None) -> list[PriorSetting]:
+        return self.evidence.priors.settings(self.order(), self.evidence.cells.totals[:, 1])
+
+    def mixture(
+        self, prior: PriorSetting | None, value: Callable[[PriorSetting], float], error: Callable[[PriorSetting], float]
+    ) -> Mixture | None:
+        setting = self.setting(prior)
+        if setting.draws is None:
+            return None
+        draws = setting.draws[: self.read]
+        values = np.array([value(PriorSetting(each)) for each in draws]) if self.values is None else self.values(draws)
+        values = values[~np.isnan(values)]
+        return Mixture(values, np.full(values.size, error(setting)))
+
+
+@dataclass(frozen=True)
+class AskedWithin(Construction):
     """One metric: its value and its ends at a setting of the class priors."""
 
     doubts: CellDoubts
     metric: Measured
     threshold: float | None
     parameters: dict[str, Any]
+
+    @cached_property
+    def doubt(self) -> CellsDoubt:
+        # rankings without a form for many class priors are looked at where a few of the draws lie
+        read = None if self.metric.reads == "threshold" or self.is_area else DRAWS_ONE_BY_ONE
+        return CellsDoubt(self.doubts.evidence, self.order, not self.is_counted, self.values, read)
+
+    @cached_property
+    def jackknife(self) -> Jackknife:
+        """Where rows belong together, the number without each bucket."""
+        left = self.doubts.left_out
+        assert left is not None
+
+        def replicates(setting: PriorSetting) -> Floats:
+            return widest(self.readings(setting))
+
+        return left.jackknife(self.metric, self.value, replicates, self.doubt)
+
+    def readings(self, setting: PriorSetting) -> list[Floats]:
+        """The number without each bucket, as an interval reads it."""
+        left, key = self.doubts.left_out, setting.shares.tobytes()
+        assert left is not None
+        if key not in self._known:
+            self._known[key] = left.readings(self.metric, self.threshold, setting.shares, self.parameters)
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[bytes, list[Floats]]:
+        return {}
 
     @cached_property
     def _own(self) -> Any:
@@ -175,11 +223,11 @@ class _AskedWithin:
         return self.metric.reads == "threshold" and choice is not None and choice.threshold == self.threshold
 
     @property
-    def method(self) -> str:
-        jackknife = self.doubts.jackknife
-        if jackknife is not None:
-            chosen = f"redraws of buckets with the threshold chosen anew, and {jackknife.method}"
-            return chosen if self.is_chosen else jackknife.method
+    def method(self) -> str:  # type: ignore[override]
+        left = self.doubts.left_out
+        if left is not None:
+            chosen = f"redraws of buckets with the threshold chosen anew, and {left.method}"
+            return chosen if self.is_chosen else left.method
         if self.is_area:
             return "influence of rows within cells, Student, skewness-corrected"
         if self.metric.reads == "ranking":
@@ -196,8 +244,8 @@ class _AskedWithin:
         recalls = evidence.recalls(self.threshold)
         return np.where(np.isnan(recalls), np.nanmean(recalls), recalls)
 
-    def value(self, setting: PriorSetting) -> float:
-        return float(self.values(setting.shares[None])[0])
+    def value(self, prior: PriorSetting | None) -> float:
+        return float(self.values(self.doubt.setting(prior).shares[None])[0])
 
     def values(self, shares: Floats) -> Floats:
         """The metric at class priors of shape (settings, cells), the rows as they are."""
@@ -216,46 +264,39 @@ class _AskedWithin:
             self.metric.compute, table, self.metric.lowest, self.metric.highest, **self.parameters
         )
 
-    @property
-    def draws_read(self) -> int | None:
-        """How many draws of class priors are looked at; ``None`` for all."""
-        return None if self.metric.reads == "threshold" or self.is_area else DRAWS_ONE_BY_ONE
-
-    def ends(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
-        jackknife = self.doubts.jackknife
-        if jackknife is not None:
-            given = jackknife.ends(self, setting, tail, with_priors=with_priors)
-            if not self.is_chosen or math.isnan(given[0]):
-                return given
-            return self._chosen_anew(setting, tail, given, with_priors=with_priors)
+    def ends(self, prior: PriorSetting | None, tail: float) -> Ends:
+        setting = self.doubt.setting(prior)
+        if self.doubts.left_out is not None:
+            given = self.jackknife.ends(setting, tail)
+            return given if not self.is_chosen or math.isnan(given[0]) else self._chosen_anew(setting, tail, given)
         if self.is_area:
-            return self.doubts.area.ends(setting, tail, with_priors=with_priors)
+            return self.doubts.area.ends(setting, tail)
         if self._own is AveragePrecisionReadTwice:
-            return self._of_average_precision(setting, tail, with_priors=with_priors)
+            return self._of_average_precision(setting, tail)
         if self.metric.reads != "threshold":
-            return self._of_ranking(setting, tail, with_priors=with_priors)
-        given = self._as_given(setting, tail, with_priors=with_priors)
-        return self._chosen_anew(setting, tail, given, with_priors=with_priors) if self.is_chosen else given
+            return self._of_ranking(setting, tail)
+        given = self._as_given(setting, tail)
+        return self._chosen_anew(setting, tail, given) if self.is_chosen else given
 
-    def _as_given(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
+    def _as_given(self, setting: PriorSetting, tail: float) -> Ends:
         threshold = float(self.threshold or 0.0)
-        tables = self.doubts.rates.tables(threshold, setting, with_priors=with_priors)
         each = tail if self.is_counted else self.doubts.rates.tail(threshold, setting.shares, tail)
-        both = [percentiles(self._of_table(table), each, each) for table in tables]
+        both = [
+            percentiles(self._of_table(table), each, each) for table in self.doubts.rates.tables(threshold, setting)
+        ]
         return min(low for low, _ in both), max(high for _, high in both)
 
     def _tail(self, tail: float) -> float:
-        jackknife = self.doubts.jackknife
-        rows = float(self.doubts.evidence.cells.totals[:, 0].sum())
-        return expanded_tail(tail, rows if jackknife is None else jackknife.buckets.fewest)
+        left, rows = self.doubts.left_out, float(self.doubts.evidence.cells.totals[:, 0].sum())
+        return expanded_tail(tail, rows if left is None else left.buckets.fewest)
 
-    def _chosen_anew(self, setting: PriorSetting, tail: float, given: Ends, *, with_priors: bool) -> Ends:
+    def _chosen_anew(self, setting: PriorSetting, tail: float, given: Ends) -> Ends:
         """What a redraw shows at the threshold it chose, less what the rows show there: the optimism of choosing."""
         (places,) = self.doubts._chosen
-        found = self.doubts.redraws.of(self._mirrored(setting), with_priors=with_priors)
-        here, known = self.doubts.redraws.data(setting.shares)
+        found = self.doubts.redraws.of(self._mirrored(setting))
+        data = self.doubts.redraws.data(setting.shares)
         redrawn = self._of_table(found.recoveries.tables(*at_places(found.redrawn, places)))
-        seen = self._of_table(known.tables(*(rates[0, places] for rates in here[:3])))
+        seen = self._of_table(data.recoveries.tables(*(rates[0, places] for rates in data.redrawn[:3])))
         errors = redrawn - seen
         optimism = float(np.nanmean(errors)) if not np.isnan(errors).all() else 0.0
         low, high = percentiles(errors, self._tail(tail), self._tail(tail))
@@ -278,28 +319,18 @@ class _AskedWithin:
         moved = self.value(setting) - float(self.metric.compute(coarse, assumed, **self.parameters))
         return 0.0 if math.isnan(moved) else moved
 
-    def _of_average_precision(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
-        found = self.doubts.redraws.of(setting, with_priors=with_priors)
+    def _of_average_precision(self, setting: PriorSetting, tail: float) -> Ends:
+        found = self.doubts.redraws.of(setting)
         labelled = np.diff(np.asarray(self.doubts.redraws.coarse(setting.shares).labelled, float), prepend=0.0)
         readings = average_precisions(found.recoveries, found.redrawn, np.maximum(labelled, 0.0))
         moved, each = self._shift(setting), self._tail(min(1.2 * tail, max(tail, 0.5)))
         ends = [percentiles(reading + moved, each, each) for reading in readings]
         return min(low for low, _ in ends), max(high for _, high in ends)
 
-    def _of_ranking(self, setting: PriorSetting, tail: float, *, with_priors: bool) -> Ends:
+    def _of_ranking(self, setting: PriorSetting, tail: float) -> Ends:
         """Any other metric, one redraw after another."""
-        found, thresholds = self.doubts.redraws.of(setting, with_priors=with_priors), self.doubts.redraws.thresholds
-        recoveries = found.recoveries
-        priors = recoveries.positive / (recoveries.positive + recoveries.negative)
-        many = min(len(found.redrawn), MOST_TALLIES)
-        extra = () if self.metric.reads == "ranking" else (self.threshold,)
-        values = []
-        for row in range(many):
-            kinds = [
-                rates[row] * total[row] for rates, total in zip(found.redrawn[:3], found.redrawn.totals, strict=True)
-            ]
-            assumed = Assumptions(float(priors[row]), 0.0, Scenario.CASE_CONTROL)
-            values.append(self.metric.compute(Tally(thresholds, *kinds), *extra, assumed, **self.parameters))
+        found, thresholds = self.doubts.redraws.of(setting), self.doubts.redraws.thresholds
+        values = found.first(MOST_TALLIES).values(self.metric, thresholds, self.threshold, **self.parameters)
         each = self._tail(tail)
         shift = self._shift(setting) if self.metric.reads == "ranking" else 0.0
-        return percentiles(np.array(values, float) + shift, each, each)
+        return percentiles(values + shift, each, each)

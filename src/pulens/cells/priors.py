@@ -37,7 +37,7 @@ LOOKS = 5  # thresholds at which clusters are compared with independent rows
 BY_CHANCE = 3.0  # standard errors by which a cell's labelled positives may exceed those that its class prior expects
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PriorSetting:
     """One way in which the class priors may be: a share per cell, and draws of them where they are in doubt."""
 

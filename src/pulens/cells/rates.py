@@ -76,12 +76,12 @@ class CellRates:
             weight[:, :, 2] = 0.0
         return DrawnRates(rates, weight / weight.sum(axis=(1, 2), keepdims=True))
 
-    def tables(self, threshold: float, setting: PriorSetting, *, with_priors: bool) -> list[Contingency]:
+    def tables(self, threshold: float, setting: PriorSetting) -> list[Contingency]:
         """Tables of all draws, as an interval reads them."""
-        key = (threshold, setting.shares.tobytes(), with_priors)
+        key = (threshold, setting.shares.tobytes(), setting.draws is None)
         if key not in self._tables:
             found = self.drawn(threshold)
-            alpha = setting.draws if with_priors and setting.draws is not None else setting.shares[None]
+            alpha = setting.shares[None] if setting.draws is None else setting.draws
             self._tables[key] = table_of(self.evidence, *found, alpha)
         table = self._tables[key]
         here = self.table_at(threshold, setting.shares)

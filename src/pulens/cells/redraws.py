@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,20 +14,12 @@ from pulens.cells.rates import positives_of
 from pulens.counts.tally import Tally
 from pulens.intervals.kernels.redraws import Redrawn, compress
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.recovery.many import ManyRecoveries, recover_many
-from pulens.scenario import Scenario
+from pulens.intervals.replicates import Replicates
 from pulens.types import Floats
 
 MOST_REDRAWS = 1000
 BLOCKS, BLOCKS_OF_MANY = 256, 128  # thresholds kept for redraws: of a few cells, and of more
 FEW_CELLS = 4
-
-
-class CellsRedrawn(NamedTuple):
-    """Redraws as though of one tally, their recoveries, and what fits them."""
-
-    redrawn: Redrawn
-    recoveries: ManyRecoveries
 
 
 @dataclass(frozen=True)
@@ -51,19 +43,19 @@ class CellRedraws:
         return np.maximum(np.diff(self.evidence.cells.above(self.thresholds), axis=2, prepend=0.0), 0.0)
 
     @cached_property
-    def _known(self) -> dict[bytes, CellsRedrawn]:
+    def _known(self) -> dict[bytes, Replicates]:
         return {}
 
-    def of(self, setting: PriorSetting, *, with_priors: bool) -> CellsRedrawn:
+    def of(self, setting: PriorSetting) -> Replicates:
         alpha = setting.shares[None]
-        if with_priors and setting.draws is not None:
+        if setting.draws is not None:
             alpha = setting.draws[np.arange(self.size) % setting.draws.shape[0]]
         key = alpha.tobytes()
         if key not in self._known:
             self._known[key] = self._redraw(alpha)
         return self._known[key]
 
-    def _redraw(self, alpha: Any) -> CellsRedrawn:
+    def _redraw(self, alpha: Any) -> Replicates:
         evidence, at, size = self.evidence, self._at, self.size
         totals = evidence.cells.totals
         many, _, width = at.shape
@@ -102,7 +94,7 @@ class CellRedraws:
         sizes = tuple(np.full(size, float(n)) for n in (totals[:, 0].sum(), evidence.list_rows.sum(), known))
         spurned = negative / np.maximum(negative[:, -1:], 1.0)
         redrawn = Redrawn(recall, flagged / np.maximum(flagged[:, -1:], 1e-300), spurned, sizes, np.zeros(size))  # type: ignore[arg-type]
-        return CellsRedrawn(redrawn, recover_many(sizes, prior, 0.0, Scenario.CASE_CONTROL))  # type: ignore[arg-type]
+        return Replicates(redrawn, prior)
 
     def _labelled(self, rng: np.random.Generator, cell: int) -> Floats:
         """Shares of a cell's labelled rows at or above each threshold; every cell borrows a row of all of them."""
@@ -117,7 +109,7 @@ class CellRedraws:
         shares = np.cumsum(counts, axis=1)
         return np.asarray(shares / shares[:, -1:])
 
-    def data(self, shares: Floats) -> tuple[Redrawn, ManyRecoveries]:
+    def data(self, shares: Floats) -> Replicates:
         """What the rows themselves show at the thresholds kept, in the same form."""
         weighted = self.coarse(shares)
         totals = weighted.totals
@@ -127,8 +119,7 @@ class CellRedraws:
         ]
         sizes = tuple(np.array([total]) for total in totals)
         prior = self.evidence.positives(shares).sum() / self.evidence.list_rows.sum()
-        redrawn = Redrawn(rates[0], rates[1], rates[2], sizes, np.zeros(1))  # type: ignore[arg-type]
-        return redrawn, recover_many(sizes, np.array([prior]), 0.0, Scenario.CASE_CONTROL)  # type: ignore[arg-type]
+        return Replicates(Redrawn(rates[0], rates[1], rates[2], sizes, np.zeros(1)), np.array([prior]))  # type: ignore[arg-type]
 
     def coarse(self, shares: Floats) -> Tally:
         """The weighted tally at the thresholds kept."""

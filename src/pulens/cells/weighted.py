@@ -20,7 +20,7 @@ from pulens.cells.clustered import CellBuckets, added_up
 from pulens.cells.counts import LabellingCells
 from pulens.cells.evidence import CellEvidence
 from pulens.cells.priors import PriorSetting
-from pulens.cells.redraws import CellRedraws, CellsRedrawn
+from pulens.cells.redraws import CellRedraws
 from pulens.counts.tally import Tally
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
@@ -28,6 +28,7 @@ from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, student_quantile
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.kernels.resampling import Resampling
+from pulens.intervals.replicates import Replicates
 from pulens.types import Floats
 
 BLOCKS = 128  # thresholds of replicates, beside those asked for
@@ -110,19 +111,18 @@ class WeightedEvidence(Evidence):
         *,
         seed: int = 0,
         redraws: int = REDRAWS,
-        with_priors: bool = True,
     ) -> MassReplicates:
         """Masses at or above some thresholds, those given among them, in replicates of the cells."""
-        key = (np.asarray(thresholds, float).tobytes(), seed, redraws, with_priors)
+        key = (np.asarray(thresholds, float).tobytes(), seed, redraws)
         if key not in self._known:
-            self._known[key] = self._replicates(thresholds, seed, redraws, with_priors=with_priors)
+            self._known[key] = self._replicates(thresholds, seed, redraws)
         return self._known[key]
 
     @cached_property
     def _known(self) -> dict[Any, MassReplicates]:
         return {}
 
-    def _replicates(self, thresholds: Any, seed: int, redraws: int, *, with_priors: bool) -> MassReplicates:
+    def _replicates(self, thresholds: Any, seed: int, redraws: int) -> MassReplicates:
         whole = self.cells.cells.whole
         own = np.asarray(compress(whole, BLOCKS).thresholds, float)
         at = np.unique(np.concatenate([own, np.asarray(thresholds, float), [float(whole.thresholds[-1])]]))[::-1]
@@ -133,9 +133,9 @@ class WeightedEvidence(Evidence):
             found = MassReplicates.of(
                 at, added_up(self.cells, above, left, priors.shares[None]), jackknife=self.buckets_by_cell
             )
-            return found.beside_priors(self._of_priors(at)) if with_priors and priors.draws is not None else found
+            return found.beside_priors(self._of_priors(at)) if priors.draws is not None else found
         asked = CellRedrawsAt(self.cells, Resampling(seed=seed, redraws=max(redraws, 2)), at)
-        drawn = asked.of(PriorSetting(priors.shares, priors.draws), with_priors=with_priors)
+        drawn = asked.of(PriorSetting(priors.shares, priors.draws))
         return MassReplicates.of(at, drawn)
 
     def _of_priors(self, at: Floats) -> MassReplicates:
@@ -173,7 +173,7 @@ class MassReplicates:
     freedom: float = math.inf  # degrees of freedom of their spread, where it is a jackknife's
 
     @classmethod
-    def of(cls, thresholds: Floats, drawn: CellsRedrawn, jackknife: CellBuckets | None = None) -> MassReplicates:
+    def of(cls, thresholds: Floats, drawn: Replicates, jackknife: CellBuckets | None = None) -> MassReplicates:
         recall, alarms = drawn.recoveries.rates(*drawn.redrawn[:3])
         rows = drawn.recoveries.positive + drawn.recoveries.negative
         prior = np.broadcast_to(drawn.recoveries.positive / rows, len(recall))[:, None]

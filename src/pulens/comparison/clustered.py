@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -28,7 +29,7 @@ from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, student_quantile
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.of_metric import Target
 from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import PriorDoubt, holding
+from pulens.intervals.prior_doubt import Doubt, holding
 from pulens.intervals.workshop import Workshop
 from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.metric import Metric
@@ -84,20 +85,14 @@ def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:
 
 
 def differences_of_clusters(
-    name: str,
-    metric: Metric,
-    evidences: Mapping[str, Evidence],
-    thresholds: Mapping[str, float],
-    doubt: PriorDoubt,
-    resampling: Resampling,
+    name: str, metric: Metric, models: Mapping[str, Jackknife], doubt: Doubt, confidence: float, method: str = METHOD
 ) -> tuple[Difference, ...]:
     """All pairs of models; over a range of class priors the worst p-value counts."""
-    models = {model: _Model(metric, evidence, thresholds[model], resampling) for model, evidence in evidences.items()}
     pairs = list(combinations(models, 2))
-    found = [_pair(models[first], models[second], doubt, resampling.confidence) for first, second in pairs]
+    found = [_pair(metric, models[one].less(models[two], doubt), confidence, method) for one, two in pairs]
     adjusted = holm([part[3] for part in found])
     reason = metric.undefined_because or "it is undefined without some clusters"
-    if next(iter(models.values())).shop.fewest_buckets < FEWEST_BUCKETS:
+    if next(iter(models.values())).buckets < FEWEST_BUCKETS:
         reason = f"labelled or other rows lie in fewer than {FEWEST_BUCKETS} clusters"
     return tuple(
         Difference(name, first, second, *part, corrected, reason if part[1] is None else None)
@@ -105,57 +100,44 @@ def differences_of_clusters(
     )
 
 
-class _Model:
-    """One model's metric at any class prior, with all rows and without each bucket."""
+def model_of_clusters(
+    metric: Metric, evidence: Evidence, threshold: float, doubt: Doubt, resampling: Resampling
+) -> Jackknife:
+    """One model's metric at any class prior, with all rows and without each bucket; not clipped.
 
-    def __init__(self, metric: Metric, evidence: Evidence, threshold: float, resampling: Resampling) -> None:
-        self.metric, self.evidence = metric, evidence
-        self.shop = Workshop(evidence, resampling)
-        self.threshold = threshold if metric.needs_threshold else None
-        self._left = DeleteABucket(self.shop, Target(metric, self.value, self.threshold, {}))
-        self._known: dict[float, Floats] = {}
+    Two models beyond the possible still have an order.
+    """
+    shop, at = Workshop(evidence, resampling), threshold if metric.needs_threshold else None
 
-    def value(self, prior: float) -> float:
-        # not clipped: two models beyond the possible still have an order
-        return raw_value(self.metric, self.evidence.tally, self.evidence.assumptions_at(prior), self.threshold)
+    def value(prior: float) -> float:
+        return raw_value(metric, evidence.tally, evidence.assumptions_at(prior), at)
 
-    def replicates(self, prior: float) -> Floats:
-        if prior not in self._known:
-            self._known[prior] = self._left.replicates(prior)
-        return self._known[prior]
+    left = lru_cache(DeleteABucket(shop, Target(metric, value, at, {})).replicates)
+    rows = evidence.tally.totals.labelled
+    return Jackknife(value, left, doubt, shop.fewest_buckets, rows, shop.freedom, (metric.lowest, metric.highest))
 
 
 def _pair(
-    one: _Model, two: _Model, doubt: PriorDoubt, confidence: float
+    metric: Metric, jackknife: Jackknife, confidence: float, method: str
 ) -> tuple[float, Interval | None, float, float]:
     """Difference, its interval, the chance that the first is better, and the p-value of no difference."""
-    metric, shop, own = one.metric, one.shop, doubt.evidence.class_prior.unlabelled
-    width = metric.highest - metric.lowest
-    jackknife = Jackknife(
-        lambda prior: one.value(prior) - two.value(prior),
-        lambda prior: one.replicates(prior) - two.replicates(prior),
-        doubt,
-        shop.fewest_buckets,
-        shop.evidence.tally.totals.labelled,
-        shop.freedom,
-        (-width, width),
-    )
+    doubt = jackknife.doubt
+    own = doubt.own_setting
     value = jackknife.value(own)
-    low, high, method = ends_in_doubt(jackknife, doubt, confidence)
+    low, high, named = ends_in_doubt(jackknife, doubt, confidence)
     if any(math.isnan(number) for number in (value, low, high)):
         return math.nan, None, math.nan, 1.0
     low, high = holding(value, low, high)
-    reach = student_quantile(shop.freedom, (1 - confidence) / 2)
-    shares: Sequence[float] = [own] if doubt.treatment != "range" else [own, *jackknife.over(doubt)]
+    shares: Sequence[Any] = [own] if doubt.treatment != "range" else [own, *jackknife.over(doubt)]
     seen = np.array([jackknife.value(share) for share in shares])
     if doubt.treatment == "drawn":
         # the end nearer to no difference: p is the level at which it would just touch that
+        reach = student_quantile(jackknife.freedom, (1 - confidence) / 2)
         errors = np.array([(value - low if value > 0 else high - value) / reach])
     else:
         errors = np.array([jackknife.error(share) for share in shares])
-    better, p_value = chances(value, seen, errors, shop.freedom, higher_is_better=metric.higher_is_better)
-    method = method.replace(jackknife.method, METHOD)
-    return value, Interval(low, high, confidence, method), better, p_value
+    better, p_value = chances(value, seen, errors, jackknife.freedom, higher_is_better=metric.higher_is_better)
+    return value, Interval(low, high, confidence, named.replace(jackknife.method, method)), better, p_value
 
 
 def chances(

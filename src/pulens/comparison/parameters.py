@@ -56,11 +56,10 @@ def given_parameters(name: str, metric: Metric) -> dict[str, Any]:
     return {} if metric is METRICS.get(name) or not isinstance(metric.compute, partial) else metric.compute.keywords
 
 
-def refuse_parameters_within(**given: Any) -> None:
-    """Net benefit and the top of a list are compared where labels are random among all rows."""
-    for name, value in given.items():
-        if value is not None:
-            raise PulensError(
-                f"{name}={value!r} compares models where labels are random among all rows: it is not known beside "
-                "labelled_within= (--within). Leave one of them out."
-            )
+def refuse_first_rows_within(k: object) -> None:
+    """The top of a list is one of whole rows, and those of cells have weights."""
+    if k is not None:
+        raise PulensError(
+            f"k={k!r} compares the first rows of lists where labels are random among all rows: it is not known beside "
+            "labelled_within= (--within). Leave one of them out."
+        )

@@ -13,12 +13,17 @@ import numpy as np
 
 from pulens.comparison.answer import Comparison, estimates_of_prior
 from pulens.comparison.bands import Bands
-from pulens.comparison.clustered import ClusteredModels, differences_of_clusters, read_clustered_models
+from pulens.comparison.clustered import (
+    ClusteredModels,
+    differences_of_clusters,
+    model_of_clusters,
+    read_clustered_models,
+)
 from pulens.comparison.joint import JointCounts, read_models
 from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, two_sided_p
-from pulens.comparison.parameters import given_parameters, refuse_parameters_within, with_parameters
-from pulens.comparison.redraws import PairedRedraws, Recovered, View
+from pulens.comparison.parameters import given_parameters, refuse_first_rows_within, with_parameters
+from pulens.comparison.redraws import PairedRedraws
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
@@ -33,11 +38,13 @@ from pulens.inputs.frames import keeps_library
 from pulens.inputs.reading import said
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.holm import holm
+from pulens.intervals.kernels.redraws import Redrawn
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.intervals.measured import depends_on_class_prior
 from pulens.intervals.policy import ends_in_doubt
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
 from pulens.intervals.prior_draws import PriorDraws
+from pulens.intervals.replicates import Replicates
 from pulens.keywords import hands_on, names_of
 from pulens.metrics import find, leading
 from pulens.metrics.net_benefit import check_cost_ratio
@@ -117,16 +124,17 @@ class _Asked:
         pairs = list(zip(self.rows.names, tallies, strict=True))
         return np.array([[self.value(metric, tally, model, prior) for model, tally in pairs] for prior in priors])
 
-    def recovered(self, view: View, above: Floats, setting: float | None, numbers: Places | None) -> Recovered:
+    def recovered(self, above: Floats, setting: float | None, numbers: Places | None) -> Replicates:
         counts, totals = above[:, 0], above[:, 0, -2]
         kinds = totals[:, 0], totals[:, 1], totals[:, 2]
         share: Any = setting
         if setting is None:
             share = self.middle if numbers is None else self.drawn[numbers]
         priors = np.broadcast_to(self._draws.moved(share, kinds), len(totals))
-        rates = np.moveaxis(counts / np.where(totals > 0, totals, 1.0)[:, None], 2, 0)
-        noise, scenario = self.evidence.label_noise, self.evidence.recovery_scenario
-        return Recovered(view, rates, kinds, self._draws.recoveries(kinds, priors), priors, noise, scenario)
+        rates = counts / np.where(totals > 0, totals, 1.0)[:, None]
+        redrawn = Redrawn(rates[..., 0], rates[..., 1], rates[..., 2], kinds, np.zeros(len(totals)))
+        evidence = self.evidence
+        return Replicates(redrawn, priors, evidence.label_noise, evidence.recovery_scenario, of_rows=True)
 
     @cached_property
     def drawn(self) -> Floats:
@@ -255,14 +263,14 @@ def compare(
         cost_ratio=cost_ratio,
         k=k,
     )
+    needing = metrics if cost_ratio is None else None  # a cost ratio finds thresholds by itself
     if labelled_within is not None:
-        refuse_parameters_within(cost_ratio=cost_ratio, k=k)
-        at = partial(_thresholds, threshold, metrics=metrics)
-        return _within_cells(labels, scores, labelled_within, question, chosen, at, split, reading, checked)
+        refuse_first_rows_within(k)
+        at = partial(_thresholds, threshold, metrics=needing)
+        return _within_cells(labels, scores, labelled_within, question, chosen, at, split, reading, checked, cost_ratio)
     refuse_without_cells(question, split)
     rows: JointCounts | ClusteredModels
     rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)
-    needing = metrics if cost_ratio is None else None  # a cost ratio finds thresholds by itself
     reviewed = reviewed_comparison(
         labels,
         scores,
@@ -313,6 +321,7 @@ def _within_cells(
     split: str | None,
     reading: dict[str, Any],
     checked: ReviewsAsked,
+    cost_ratio: float | None,
 ) -> Comparison:
     """A comparison whose labels are random within cells only, with what checked rows say beside it."""
     from pulens.comparison.within import compare_within
@@ -332,7 +341,9 @@ def _within_cells(
             seed=resampling.seed,
         )
         question = _with_prior(question, metrics, None if reviewed is None else reviewed.class_prior)
-    compared = compare_within(labels, scores, within, question, metrics, thresholds, split or "estimated", reading)
+    compared = compare_within(
+        labels, scores, within, question, metrics, thresholds, split or "estimated", reading, cost_ratio
+    )
     return replace(compared, reviewed=reviewed)
 
 
@@ -364,7 +375,16 @@ def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling
     """The differences of all pairs without each bucket of clusters."""
     evidences = asked.evidences(tallies)
     return {
-        name: differences_of_clusters(name, metric, evidences, asked.thresholds, asked.doubt(metric), resampling)
+        name: differences_of_clusters(
+            name,
+            metric,
+            {
+                model: model_of_clusters(metric, each, asked.thresholds[model], asked.doubt(metric), resampling)
+                for model, each in evidences.items()
+            },
+            asked.doubt(metric),
+            resampling.confidence,
+        )
         for name, metric in asked.metrics.items()
     }
 

@@ -21,10 +21,8 @@ from pulens.counts.exactness import in_precision
 from pulens.counts.tally import Tally
 from pulens.intervals.kernels.redraws import compress
 from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.redrawn import values_of_many
+from pulens.intervals.replicates import Replicates
 from pulens.metrics.parts.metric import Metric
-from pulens.recovery.assumptions import Assumptions
-from pulens.recovery.many import ManyRecoveries
 from pulens.types import Floats, Places, Whole
 
 ROWS_PER_CELL = 8  # rows per entry from which a redraw draws each entry's count: below, drawing row by row is quicker
@@ -110,34 +108,13 @@ class View:
         return np.asarray(running[self.places] - running[self.begins])
 
 
-@dataclass(frozen=True, eq=False)
-class Recovered:
-    """A chunk of redraws of one model, recovered: rates at its thresholds, of which the last is the one asked for."""
-
-    view: View
-    rates: Sequence[Floats] | Floats  # one for each kind
-    totals: Sequence[Floats]
-    recoveries: ManyRecoveries
-    shares: Floats
-    label_noise: float
-    scenario: Any
-
-    def values(self, metric: Metric, threshold: float) -> Floats:
-        column: Any = -1 if metric.reads == "threshold" else slice(-1)
-        rates = [np.ascontiguousarray(rate[:, column]) for rate in self.rates]
-        return values_of_many(metric, self.recoveries, rates, self._tallies(metric, threshold), threshold)
-
-    def _tallies(self, metric: Metric, threshold: float) -> Iterator[tuple[Tally, Assumptions]]:
-        at, columns = self.view.thresholds, np.arange(self.view.thresholds.size)
-        if metric.reads == "counts":  # all that such a metric reads, whether or not the threshold is a score
-            at = np.array([threshold, min(threshold - 1.0, float(at[-1]))])
-            columns = np.array([-1, columns[-1]])
-        shares = np.broadcast_to(self.shares, len(self.rates[0])).tolist()
-        for row, share in enumerate(shares):
-            counts = [rate[row][columns] * total[row] for rate, total in zip(self.rates, self.totals, strict=True)]
-            if all(np.abs(kind - np.rint(kind)).max(initial=0.0) < 1e-6 for kind in counts):
-                counts = [np.rint(kind).astype(np.int64) for kind in counts]
-            yield Tally(at, *counts), Assumptions(share, self.label_noise, self.scenario)
+def value_of(found: Replicates, view: View, metric: Metric, threshold: float) -> Floats:
+    """A metric of one model's redraws, whose last threshold is the one asked for."""
+    if metric.reads == "ranking":
+        return found.at(slice(-1)).values(metric, view.thresholds)
+    # all that such a metric reads, whether or not the threshold is a score
+    at = np.array([threshold, min(threshold - 1.0, float(view.thresholds[-1]))])
+    return found.at([-1, -2]).values(metric, at, threshold)
 
 
 class Settings(Protocol):
@@ -148,7 +125,7 @@ class Settings(Protocol):
     @property
     def thresholds(self) -> Mapping[str, float]: ...
     def settings(self, metric: Metric) -> Sequence[Any]: ...
-    def recovered(self, view: View, above: Floats, setting: Any, numbers: Places | None) -> Recovered:
+    def recovered(self, above: Floats, setting: Any, numbers: Places | None) -> Replicates:
         """Rows at or above thresholds, of shape (redraws, strata, thresholds, kinds), at one of the settings."""
 
 
@@ -180,8 +157,8 @@ class PairedRedraws:
         view = next(iter(views.values()))
         metrics = [metric for metric in self.asked.metrics.values() if metric.reads == "ranking"]
         setting = self.asked.settings(next(iter(self.asked.metrics.values())))[0]
-        found = self.asked.recovered(view, view.above(self.rows.counts)[None].astype(float), setting, None)
-        rates = [rate[:, :-1] for rate in found.rates]
+        found = self.asked.recovered(view.above(self.rows.counts)[None].astype(float), setting, None)
+        rates = found.at(slice(-1)).redrawn[:3]
         return all(metric.many is not None and metric.many(found.recoveries, *rates) is not None for metric in metrics)
 
     def found(self, observed: Mapping[str, Floats]) -> dict[str, Floats]:
@@ -214,9 +191,9 @@ class PairedRedraws:
         found: dict[str, list[list[Floats]]] = {name: [[] for _ in own] for name, own in settings.items()}
         for model, view in self._views.items():
             for setting in dict.fromkeys(each for own in settings.values() for each in own):
-                recovered = asked.recovered(view, above[model], setting, numbers)
+                recovered = asked.recovered(above[model], setting, numbers)
                 for name, metric in asked.metrics.items():
                     if setting in settings[name]:
                         place = settings[name].index(setting)
-                        found[name][place].append(recovered.values(metric, asked.thresholds[model]))
+                        found[name][place].append(value_of(recovered, view, metric, asked.thresholds[model]))
         return {name: np.moveaxis(np.array(values), 2, 0) for name, values in found.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,13 +14,18 @@ from numpy.typing import NDArray
 
 from pulens.cells import CellDoubts, CellEvidence, LabellingCells, check_cells, read_cells, settle_cells, within_cells
 from pulens.cells.clustered import added_up
+from pulens.cells.doubts import AskedWithin as MetricWithin
+from pulens.cells.doubts import CellsDoubt
 from pulens.cells.priors import PriorSetting, shifted
 from pulens.comparison.answer import Comparison, estimates_of_prior
 from pulens.comparison.joint import check_models
 from pulens.comparison.order import Order, order_by_prior
-from pulens.comparison.redraws import PairedRedraws, PairedRows, Recovered, View
+from pulens.comparison.parameters import given_parameters
+from pulens.comparison.redraws import PairedRedraws, PairedRows
+from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
+from pulens.doors.evaluate import best_threshold
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, Question
@@ -29,11 +35,14 @@ from pulens.inputs.arrays import listed_values
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import in_order
 from pulens.inputs.tallies import is_elsewhere, is_tally_file, segments_of
+from pulens.intervals.clustered import Jackknife
 from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
 from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.intervals.replicates import Replicates
 from pulens.keywords import names_of
+from pulens.metrics import find
 from pulens.metrics.parts.measure import estimate, raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction
@@ -44,6 +53,8 @@ from pulens.scenario import Scenario
 from pulens.types import Floats, Places
 
 PRIORS_TRACED = 33
+DRAWS = 100  # class priors at which a difference is looked at where they are drawn
+OF_BUCKETS_WITHIN = "delete-a-bucket jackknife of the difference, within cells, Student"
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,14 +148,35 @@ class AskedWithin:
         models = self.by_model.items()
         return np.array([[self.value(metric, own.combined(at), model) for model, own in models] for at in shares])
 
-    def recovered(self, view: View, above: Floats, setting: int, numbers: Places | None) -> Recovered:
+    def without_buckets(self, metric: Metric) -> tuple[dict[str, Jackknife], CellsDoubt]:
+        """Every model's metric without each bucket of clusters, not clipped, and what is known of the class priors."""
+        asks = {
+            model: CellDoubts(own, self.resampling).asked(
+                metric, self.thresholds[model] if metric.needs_threshold else None
+            )
+            for model, own in self.by_model.items()
+        }
+        first = next(iter(asks.values()))
+        doubt = CellsDoubt(self.within, first.order, not metric.ignores_class_prior, read=DRAWS)
+
+        def of(model: str, ask: MetricWithin) -> Jackknife:
+            left, own = ask.doubts.left_out, self.by_model[model]
+            assert left is not None
+            return left.jackknife(
+                metric,
+                lambda setting: self.value(metric, own.combined(setting.shares), model),
+                lambda setting: ask.readings(setting)[0],
+                doubt,
+            )
+
+        return {model: of(model, ask) for model, ask in asks.items()}, doubt
+
+    def recovered(self, above: Floats, setting: int, numbers: Places | None) -> Replicates:
         asked = self._all[setting]
         alpha = asked.shares[None]
         if numbers is not None and asked.draws is not None:
             alpha = asked.draws[numbers % asked.draws.shape[0]]
-        redrawn, recoveries = added_up(self.within, above, above[:, :, -2], alpha)
-        shares = recoveries.positive / (recoveries.positive + recoveries.negative)
-        return Recovered(view, redrawn[:3], redrawn.totals, recoveries, shares, 0.0, Scenario.CASE_CONTROL)
+        return added_up(self.within, above, above[:, :, -2], alpha)
 
 
 def compare_within(
@@ -156,32 +188,57 @@ def compare_within(
     thresholds: Any,
     split: str,
     reading: dict[str, Any],
+    cost_ratio: float | None = None,
 ) -> Comparison:
-    """What :func:`pulens.compare` gives with ``labelled_within``; ``thresholds`` makes those of the models' names."""
+    """What :func:`pulens.compare` gives with ``labelled_within``; ``thresholds`` makes those of the models' names.
+
+    Rows are redrawn; where they belong together they are counted per cell and bucket, and nothing is redrawn.
+    """
+    from pulens.comparison.clustered import differences_of_clusters
     from pulens.comparison.procedure import differences
 
     resampling = question.resampling
     assert resampling is not None
+    rows: CellRows | NamedModels
     if reading.get("cluster") is not None:
-        return _without_each_bucket(labels, scores, within, question, metrics, thresholds, split, reading)
-    rows = read_cell_rows(labels, scores, within, reading)
-    counted = {model: rows.counted(model) for model in rows.names}
-    check_cells(counted[rows.names[0]])
-    scenario = Scenario(question.scenario)
+        counted = _counted_by_bucket(labels, scores, within, reading)
+        rows = NamedModels(tuple(counted))
+    else:
+        rows = read_cell_rows(labels, scores, within, reading)
+        counted = {model: rows.counted(model) for model in rows.names}
+        check_cells(counted[rows.names[0]])
     by_model, prior_by = _settled(counted, question, split)
-    asked = AskedWithin(rows, metrics, thresholds(rows.names), by_model, resampling)
-    observed = {name: asked.observed(metric) for name, metric in metrics.items()}
-    tallies = {model: cells.whole for model, cells in counted.items()}
-    redraws = PairedRedraws(asked, rows.paired(scenario), tallies, resampling)
+    at, weighted = thresholds(rows.names), {model: own.weighted for model, own in by_model.items()}
+    is_chosen = cost_ratio is not None and all(map(math.isnan, at.values()))
+    if is_chosen:
+        at = {model: best_threshold(own, "net_benefit", cost_ratio=cost_ratio) for model, own in weighted.items()}
+    asked = AskedWithin(rows, metrics, at, by_model, resampling)
+    if isinstance(rows, NamedModels):
+        found = {
+            name: differences_of_clusters(
+                name, metric, *asked.without_buckets(metric), resampling.confidence, OF_BUCKETS_WITHIN
+            )
+            for name, metric in metrics.items()
+        }
+    else:
+        observed = {name: asked.observed(metric) for name, metric in metrics.items()}
+        tallies = {model: cells.whole for model, cells in counted.items()}
+        redraws = PairedRedraws(asked, rows.paired(Scenario(question.scenario)), tallies, resampling)
+        found = differences(asked, observed, redraws.found(observed))
+    worth = None
+    if cost_ratio is not None:
+        pairs = crossovers(None, weighted, at, cost_ratio, resampling.confidence)
+        worth = Worth(cost_ratio, FrozenMapping(at), is_chosen, pairs)
     return Comparison(
         rows.names,
         asked.evidence,
         resampling,
         _estimates(asked, by_model, resampling),
-        FrozenMapping(differences(asked, observed, redraws.found(observed))),
+        FrozenMapping(found),
         FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
         FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
         prior_by=prior_by,
+        worth=worth,
         within=asked.within.cells.columns,
     )
 
@@ -200,24 +257,12 @@ def _settled(
     return {model: replace(found, priors=lowest.priors) for model, found in by_model.items()}, told
 
 
-def _without_each_bucket(
-    labels: Any,
-    scores: Any,
-    within: Any,
-    question: Question,
-    metrics: Mapping[str, Metric],
-    thresholds: Any,
-    split: str,
-    reading: dict[str, Any],
-) -> Comparison:
-    """Of rows that belong together: counted per cell and bucket for each model, and nothing is redrawn."""
+def _counted_by_bucket(labels: Any, scores: Any, within: Any, reading: dict[str, Any]) -> dict[str, LabellingCells]:
+    """Of rows that belong together the counts per cell and bucket for each model."""
     from pulens.comparison.clustered import refuse_counts_and_weights
-    from pulens.comparison.clustered_within import differences_within
 
     columns = reading.pop("score", None)
     refuse_counts_and_weights(labels, reading)
-    resampling = question.resampling
-    assert resampling is not None
     if isinstance(scores, Mapping):
         check_models([str(name) for name in scores])
         asked_of = {str(name): (values, Reading(**reading)) for name, values in scores.items()}
@@ -226,25 +271,7 @@ def _without_each_bucket(
             raise PulensError(f"a comparison needs at least two columns of scores, got {columns!r}.")
         check_models(list(columns))
         asked_of = {name: (None, Reading(**reading, score=name)) for name in columns}
-    counted = {model: read_cells(labels, values, within, said) for model, (values, said) in asked_of.items()}
-    by_model, prior_by = _settled(counted, question, split)
-    names = tuple(counted)
-    asked = AskedWithin(NamedModels(names), metrics, thresholds(names), by_model, resampling)
-    found = {
-        name: differences_within(name, metric, by_model, asked.thresholds, resampling)
-        for name, metric in metrics.items()
-    }
-    return Comparison(
-        names,
-        asked.evidence,
-        resampling,
-        _estimates(asked, by_model, resampling),
-        FrozenMapping(found),
-        FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
-        FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
-        prior_by=prior_by,
-        within=asked.within.cells.columns,
-    )
+    return {model: read_cells(labels, values, within, said) for model, (values, said) in asked_of.items()}
 
 
 def _estimates(
@@ -256,11 +283,12 @@ def _estimates(
 
     def found(name: str, metric: Metric, model: str) -> Estimate:
         at = asked.thresholds[model] if metric.needs_threshold else None
+        facts, given = find(name), given_parameters(name, metric)
         if model in plain:
-            known: Any = {"doubts": Doubts(plain[model], resampling), "contradiction": against[model]}
-            return withhold(estimate(name, metric, plain[model], threshold=at, **known), metric)
-        own = estimate(name, metric, by_model[model].weighted, threshold=at, doubts=doubts[model])
-        return withhold(within_cells(own, by_model[model], doubts[model]), metric)
+            known: Any = {"doubts": Doubts(plain[model], resampling), "contradiction": against[model], **given}
+            return withhold(estimate(name, facts, plain[model], threshold=at, **known), facts)
+        own = estimate(name, facts, by_model[model].weighted, threshold=at, doubts=doubts[model], **given)
+        return withhold(within_cells(own, by_model[model], doubts[model]), facts)
 
     return FrozenMapping(
         {

@@ -110,7 +110,7 @@ class MetricWithin(Construction):
         settings = [PriorSetting(priors.shares, priors.draws)]
         if priors.treatment == "range":
             settings = priors.settings(self._asked.order(), self.evidence.cells.cells.totals[:, 1])
-        found = [self._asked.ends(each, float(tail), with_priors=True) for each in settings]
+        found = [self._asked.ends(each, float(tail)) for each in settings]
         return min(low for low, _ in found), max(high for _, high in found)
 
 
@@ -164,7 +164,7 @@ class ChosenAgainWithin:
         redraws = (ClusterRedraws if evidence.is_clustered else CellRedraws)(cells, resampling)
         at = np.asarray(redraws.thresholds, float)
         own = PriorSetting(priors.shares, None)
-        drawn = _nothing_first(MassReplicates.of(at, redraws.of(own, with_priors=False)))
+        drawn = _nothing_first(MassReplicates.of(at, redraws.of(own)))
         allowed = (drawn.flagged <= rule.most_flagged + 1e-12) & (drawn.recall >= rule.least_found - 1e-12)
         if rule.kept is not None:
             whole = np.asarray(evidence.tally.thresholds, float)
@@ -173,7 +173,7 @@ class ChosenAgainWithin:
         for setting in rule.settings or (None,):
             points = drawn
             if setting is not None:
-                points = _nothing_first(MassReplicates.of(at, redraws.of(setting, with_priors=False)))
+                points = _nothing_first(MassReplicates.of(at, redraws.of(setting)))
             cost = np.where(allowed, points.costs(rule.costs), np.inf)
             regret = cost - (0.0 if setting is None else cost.min(axis=1, keepdims=True))
             worst = regret if worst is None else np.fmax(worst, regret)
@@ -181,9 +181,7 @@ class ChosenAgainWithin:
         places = np.where(np.isnan(worst), np.inf, worst).argmin(axis=1)
         if priors.draws is not None:  # an estimate's own error, seen from the truth, is the other way round
             mirrored = np.clip(2 * priors.shares - priors.draws, 0.0, priors.caps)
-            drawn = _nothing_first(
-                MassReplicates.of(at, redraws.of(PriorSetting(priors.shares, mirrored), with_priors=True))
-            )
+            drawn = _nothing_first(MassReplicates.of(at, redraws.of(PriorSetting(priors.shares, mirrored))))
         counts, totals = cells.cells.above(at).transpose(0, 2, 1)[None], cells.cells.totals[None]
         seen = _nothing_first(MassReplicates.of(at, added_up(cells, counts, totals, priors.shares[None])))
         rows = np.flatnonzero(some)

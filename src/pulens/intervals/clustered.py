@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,12 +35,13 @@ from pulens.intervals.kernels.jackknife import (
 )
 from pulens.intervals.kernels.mover import jeffreys_ends
 from pulens.intervals.kernels.quantiles import expanded_tail, mixture_ends, normal_quantile
+from pulens.intervals.kernels.redraws import Redrawn
 from pulens.intervals.of_metric import MetricConstruction, Target
-from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.intervals.prior_doubt import Doubt, Mixture
 from pulens.intervals.prior_draws import PriorDraws
+from pulens.intervals.replicates import Replicates
 from pulens.intervals.threshold import ChosenThreshold
 from pulens.intervals.workshop import Workshop
-from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import missing_of
 from pulens.types import Floats
 
@@ -49,64 +50,77 @@ METHOD = "delete-a-bucket jackknife, Student"
 
 @dataclass(frozen=True, eq=False)
 class Jackknife(Construction):
-    """A number whose replicates without each bucket are known at any share of positives among the unlabelled rows."""
+    """A number whose replicates without each bucket are known at any setting of the class prior."""
 
-    at: Callable[[float], float]
-    replicates: Callable[[float], Floats]
-    doubt: PriorDoubt
+    at: Callable[[Any], float]
+    replicates: Callable[[Any], Floats]
+    doubt: Doubt
     buckets: int  # that hold labelled rows, or others if those are fewer
     rows: float  # labelled ones
     freedom: float
     within: tuple[float, float] = (0.0, 1.0)
-    _errors: dict[float, float] = field(default_factory=dict)
+    _errors: dict[Any, float] = field(default_factory=dict)
 
     method = METHOD
 
-    def value(self, prior: float) -> float:
-        return self.at(prior)
+    def value(self, prior: Any) -> float:
+        return self.at(self.doubt.setting(prior))
 
-    def error(self, prior: float) -> float:
-        """The standard error at a share of positives."""
-        if prior not in self._errors:
-            self._errors[prior] = float(jackknife_error(self.replicates(prior)))
-        return self._errors[prior]
+    def error(self, prior: Any) -> float:
+        """The standard error at a setting of the class prior."""
+        setting = self.doubt.setting(prior)
+        if setting not in self._errors:
+            self._errors[setting] = float(jackknife_error(self.replicates(setting)))
+        return self._errors[setting]
 
-    def ends(self, prior: float | None, tail: float) -> Ends:
+    def ends(self, prior: Any, tail: float) -> Ends:
         if self.buckets < FEWEST_BUCKETS:
             return math.nan, math.nan
-        own = self.doubt.evidence.class_prior.unlabelled
-        if prior is not None:
-            return self._around(self.value(prior), self.error(prior), tail)
-        fixed = self.ends(own, tail)
-        drawn = self._drawn(tail)
-        return min(fixed[0], drawn[0]), max(fixed[1], drawn[1])
+        low, high = self._held(prior, tail)
+        mixture = self.doubt.mixture(prior, self.value, self.error)
+        if mixture is None:
+            return low, high
+        student, normal = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
+        wider = student / normal if normal > 0 else 1.0  # at a confidence of zero neither reaches anywhere
+        drawn = mixed_ends(mixture, wider, tail, self.rows, self.within)
+        return min(low, drawn[0]), max(high, drawn[1])
 
-    def _around(self, value: float, error: float, tail: float) -> Ends:
+    def _held(self, prior: Any, tail: float) -> Ends:
+        """The ends with the class prior as it is."""
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
-        return ends_around(value, error, tail, reach, self.buckets, self.rows, self.within)
+        return ends_around(self.value(prior), self.error(prior), tail, reach, self.buckets, self.rows, self.within)
 
-    def _drawn(self, tail: float) -> Ends:
-        """Over the distribution of the share: a mixture on the scale of log odds, Student's width as a normal one."""
-        from scipy.special import expit, logit
+    def less(self, other: Jackknife, doubt: Doubt) -> Jackknife:
+        """The difference of two numbers of the same rows: what a bucket does to both cancels."""
+        width = self.within[1] - self.within[0]
+        return replace(
+            self,
+            at=lambda setting: self.at(setting) - other.at(setting),
+            replicates=lambda setting: self.replicates(setting) - other.replicates(setting),
+            doubt=doubt,
+            within=(-width, width),
+            _errors={},
+        )
 
-        nodes, draws = self.doubt.nodes()
-        some = nodes[np.unique([0, nodes.size // 2, nodes.size - 1])]
-        values = np.array([self.value(share) for share in nodes.tolist()])
-        errors = np.interp(nodes, some, [self.error(share) for share in some.tolist()])
-        known = ~np.isnan(values) & ~np.isnan(errors)
-        if not known.any():
-            return math.nan, math.nan
-        nodes, values, errors = nodes[known], values[known], errors[known]
-        errors = errors * student_quantile(self.freedom, tail) / normal_quantile(1 - 2 * tail)
-        lowest, highest = self.within
-        width = highest - lowest
-        if not math.isfinite(width):
-            return mixture_ends(np.interp(draws, nodes, values), np.interp(draws, nodes, errors), tail)
-        edge = 0.5 / (self.rows + 1)
-        shares = np.clip((values - lowest) / width, edge, 1 - edge)
-        errors = errors / width / (shares * (1 - shares))
-        low, high = mixture_ends(np.interp(draws, nodes, logit(shares)), np.interp(draws, nodes, errors), tail)
-        return lowest + width * float(expit(low)), lowest + width * float(expit(high))
+
+def mixed_ends(mixture: Mixture, wider: float, tail: float, rows: float, within: tuple[float, float]) -> Ends:
+    """Over draws of the class prior: a mixture on the scale of log odds where the number has one.
+
+    Standard errors count ``wider`` times: Student's width as a normal one.
+    """
+    from scipy.special import expit, logit
+
+    values, errors = mixture.values, mixture.errors * wider
+    if not values.size:
+        return math.nan, math.nan
+    lowest, width = within[0], within[1] - within[0]
+    if not math.isfinite(width):
+        return mixture_ends(mixture.over(values), mixture.over(errors), tail)
+    edge = 0.5 / (rows + 1)
+    shares = np.clip((values - lowest) / width, edge, 1 - edge)
+    errors = errors / width / (shares * (1 - shares))
+    low, high = mixture_ends(mixture.over(logit(shares)), mixture.over(errors), tail)
+    return lowest + width * float(expit(low)), lowest + width * float(expit(high))
 
 
 def ends_around(
@@ -190,25 +204,17 @@ class DeleteABucket(MetricConstruction):
         return self._readings(prior)[0]
 
     def _readings(self, prior: float) -> list[Floats]:
-        metric, shop, parameters = self.target.metric, self.shop, self.target.parameters
+        metric, shop = self.target.metric, self.shop
         evidence, threshold = shop.evidence, float(self.target.threshold or 0.0)
         left = shop.left_out if metric.reads == "ranking" else shop.left_out_at(threshold)
-        priors = np.broadcast_to(shop.draws.priors(prior, np.zeros(len(left.totals)), left.kinds), len(left.totals))
-        if metric.reads == "threshold":
-            rates = [rate[:, 0] for rate in left.rates()]
-            table = shop.draws.recoveries(left.kinds, priors).tables(*rates)
-            tables = table.plausible(self._missing(prior))
-            return [np.asarray(metric.compute(each, **parameters), float) for each in tables]
-        lowest = float(evidence.tally.thresholds[-1])
-        thresholds = np.array([threshold, min(threshold - 1.0, lowest)])
+        none = np.zeros(len(left.totals))
+        priors = np.broadcast_to(shop.draws.priors(prior, none, left.kinds), none.shape)
+        redrawn = Redrawn(*left.rates(), left.kinds, none)
+        thresholds = np.array([threshold, min(threshold - 1.0, float(evidence.tally.thresholds[-1]))])
         if metric.reads == "ranking":
             thresholds = shop.compressed.thresholds
-        found = []
-        for tally, share in zip(left.tallies(thresholds), priors.tolist(), strict=True):
-            assumptions = Assumptions(share, evidence.label_noise, evidence.recovery_scenario)
-            at = (tally, threshold, assumptions) if metric.reads == "counts" else (tally, assumptions)
-            found.append(metric.compute(*at, **parameters))
-        return [np.array(found, float)]
+        found = Replicates(redrawn, priors, evidence.label_noise, evidence.recovery_scenario)
+        return found.readings(metric, self._missing(prior), thresholds, threshold, **self.target.parameters)
 
     def _missing(self, prior: float) -> tuple[Any, Any]:
         """What the recovered rates of all rows lack to be rates."""

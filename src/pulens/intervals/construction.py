@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from pulens.intervals.kernels.quantiles import normal_quantile, one_tail
-from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, Doubt, holding
 
 Ends: TypeAlias = tuple[Any, Any]  # low and high: a number each, or an array each for many numbers at once
 
@@ -39,16 +39,16 @@ class Construction(ABC):
     @abstractmethod
     def ends(self, prior: Any, tail: Any) -> Ends: ...
 
-    def own_setting(self, doubt: PriorDoubt) -> Any:
+    def own_setting(self, doubt: Doubt) -> Any:
         """The share that was given or estimated."""
-        return doubt.evidence.class_prior.unlabelled
+        return doubt.own_setting
 
     def spread(self, shares: Sequence[Any], confidence: float) -> Any:
         """The largest standard error at these shares; it says how long a range of shares is in the number's terms."""
         found = np.array([self.ends(share, one_tail(confidence)) for share in shares])
         return (found[:, 1] - found[:, 0]).max(axis=0) / (2 * normal_quantile(confidence))
 
-    def over(self, doubt: PriorDoubt) -> Sequence[Any]:
+    def over(self, doubt: Doubt) -> Sequence[Any]:
         """The shares at which the number is looked at where the share is only known to lie in a range."""
         return doubt.over(self.shares_tried)
 
@@ -64,33 +64,36 @@ class Held(Construction):
 
     within: Construction
     known: float
-    own_prior: float
+    own_prior: Any
     own_tail: float
     cut: float = 0.0
     lowest: float = 0.0
     highest: float = 1.0
     factor: float = 1.0
-    _found: dict[tuple[float | None, float], Ends] = field(default_factory=dict)
+    _found: dict[tuple[Any, float], Ends] = field(default_factory=dict)
 
     @property
     def method(self) -> str:  # type: ignore[override]
         return self.within.method
 
-    def value(self, prior: float) -> Any:
+    def value(self, prior: Any) -> Any:
         return self.within.value(prior)
 
-    def ends(self, prior: float | None, tail: float) -> Ends:
+    def over(self, doubt: Doubt) -> Sequence[Any]:
+        return self.within.over(doubt)
+
+    def ends(self, prior: Any, tail: float) -> Ends:
         place = prior, tail
         if place not in self._found:
             low, high = holding(self.known, *(self._cut(prior, tail) if self.factor == 1 else self._wider(prior, tail)))
             self._found[place] = min(max(low, self.lowest), self.highest), min(max(high, self.lowest), self.highest)
         return self._found[place]
 
-    def _cut(self, prior: float | None, tail: float) -> Ends:
+    def _cut(self, prior: Any, tail: float) -> Ends:
         low, high = self.within.ends(prior, tail)
         return low + min(self.cut, 0.0), high + max(self.cut, 0.0)
 
-    def _wider(self, prior: float | None, tail: float) -> Ends:
+    def _wider(self, prior: Any, tail: float) -> Ends:
         """What is drawn beside the rows adds to their variance; the doubt about the share stays what it is."""
         share = self.own_prior if prior is None else prior
         value = self.known if share == self.own_prior else self.value(share)
@@ -101,6 +104,6 @@ class Held(Construction):
         )
         return value - below, value + above
 
-    def spread(self, shares: Sequence[float], confidence: float) -> float:
+    def spread(self, shares: Sequence[Any], confidence: float) -> float:
         low, high = self.ends(self.own_prior, self.own_tail)
         return float((high - low) / (2 * normal_quantile(confidence)))

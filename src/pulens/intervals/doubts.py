@@ -11,12 +11,14 @@ import numpy as np
 
 from pulens.estimate import Interval
 from pulens.intervals.clustered import DeleteABucket, construction_with_buckets
-from pulens.intervals.construction import Held
+from pulens.intervals.construction import Construction, Held
 from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS
 from pulens.intervals.kernels.quantiles import normal_quantile, percentiles
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured, depends_on_class_prior
 from pulens.intervals.of_metric import MetricConstruction, Target
 from pulens.intervals.policy import ends_in_doubt
+from pulens.intervals.prior_doubt import Doubt as KnownOfPrior
 from pulens.intervals.redraw import CountsRedraws, RankingRedraws
 from pulens.intervals.threshold import ChosenThreshold, FixedThreshold
 from pulens.intervals.workshop import Choice, Workshop
@@ -59,30 +61,11 @@ class Doubts(Workshop):
         ``cut`` is what clipping added to the value (:class:`~pulens.intervals.construction.Held`). ``None`` where the
         metric is undefined in every redraw.
         """
-        own, tail = self.evidence.class_prior.unlabelled, self.resampling.tail
-        construction = Held(
-            self._construction(Target(metric, value_at, threshold, parameters)),
-            known,
-            own,
-            tail,
-            cut,
-            metric.lowest,
-            metric.highest,
-            self.resampling.factor,
-        )
-        confidence = self.resampling.confidence
-        low, high = construction.ends(own, tail)
-        if math.isnan(low) or math.isnan(high):
-            return None
-        wider = "" if self.resampling.factor == 1 else f", errors of the rows times {self.resampling.factor:.3g}"
-        sample = Interval(low, high, confidence, f"{construction.method}{wider}")
         doubt = self.draws.doubt
         if not depends_on_class_prior(metric, self.evidence.label_noise):
             doubt = replace(doubt, matters=False)
-        low, high, method = ends_in_doubt(construction, doubt, confidence, tail)
-        if math.isnan(low) or math.isnan(high):
-            return None
-        return Doubt(Interval(low, high, confidence, f"{method}{wider}"), sample)
+        construction = self._construction(Target(metric, value_at, threshold, parameters))
+        return in_doubt(construction, doubt, metric, known, self.resampling, cut)
 
     def design_effect(
         self, metric: Measured, threshold: float | None, value_at: Callable[[float], float], **parameters: Any
@@ -117,3 +100,25 @@ class Doubts(Workshop):
             return RankingRedraws(self, target)
         is_chosen = self.choice is not None and target.threshold == self.choice.threshold
         return (ChosenThreshold if is_chosen else FixedThreshold)(self, target)
+
+
+def in_doubt(
+    construction: Construction,
+    doubt: KnownOfPrior,
+    metric: Measured,
+    known: float,
+    resampling: Resampling,
+    cut: float = 0.0,
+) -> Doubt | None:
+    """The interval of a number whose value is ``known``, by the policy; ``None`` where no redraw defines it."""
+    confidence, tail, own = resampling.confidence, resampling.tail, construction.own_setting(doubt)
+    held = Held(construction, known, own, tail, cut, metric.lowest, metric.highest, resampling.factor)
+    low, high = held.ends(own, tail)
+    if math.isnan(low) or math.isnan(high):
+        return None
+    wider = "" if resampling.factor == 1 else f", errors of the rows times {resampling.factor:.3g}"
+    sample = Interval(low, high, confidence, f"{held.method}{wider}")
+    low, high, method = ends_in_doubt(held, doubt, confidence, tail)
+    if math.isnan(low) or math.isnan(high):
+        return None
+    return Doubt(Interval(low, high, confidence, f"{method}{wider}"), sample)

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import one_tail
-from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt, half_of_the_error, range_tail
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, Doubt, half_of_the_error, range_tail
 
 
 class InDoubt(NamedTuple):
@@ -22,9 +23,7 @@ class InDoubt(NamedTuple):
     method: str
 
 
-def ends_in_doubt(
-    construction: Construction, doubt: PriorDoubt, confidence: float, tail: float | None = None
-) -> InDoubt:
+def ends_in_doubt(construction: Construction, doubt: Doubt, confidence: float, tail: float | None = None) -> InDoubt:
     """The ends of a construction at this confidence, with all the doubt about the class prior.
 
     ``tail`` is the chance of a miss on either side, if it is at hand in another rounding.
@@ -46,7 +45,7 @@ def ends_in_doubt(
     return InDoubt(*_hull(construction, shares, each), method)
 
 
-def _hull(construction: Construction, shares: list[float], tail: Any) -> Ends:
+def _hull(construction: Construction, shares: Sequence[Any], tail: Any) -> Ends:
     """From the lowest to the highest end over these shares; where a number is undefined it has no say."""
     found = np.array([construction.ends(share, tail) for share in shares], float)
     low, high = np.fmin.reduce(found[:, 0]), np.fmax.reduce(found[:, 1])  # nan where every one is

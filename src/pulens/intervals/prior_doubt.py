@@ -36,10 +36,10 @@ tends to when the share is taken to be :math:`\alpha`, and :math:`\hat\theta(\al
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -55,6 +55,34 @@ PRIOR_IN_METHOD = {"exact": "", "drawn": ", class prior drawn", "range": ", over
 SHARES_TRIED = 17  # and those of a number that is quick to compute
 GRID = 201  # quantiles that stand for the distribution of the share
 NODES = np.linspace(-3.0, 3.0, 17)  # normal quantiles at which a costly statistic is computed, and linear in between
+
+
+class Mixture(NamedTuple):
+    """A number and its standard error at some class priors, and where others lie between these; or at all of them."""
+
+    values: Floats
+    errors: Floats
+    nodes: Floats | None = None
+    draws: Floats | None = None
+
+    def over(self, numbers: Floats) -> Floats:
+        """Numbers at the nodes, linear in between."""
+        return numbers if self.nodes is None or self.draws is None else np.interp(self.draws, self.nodes, numbers)
+
+
+class Doubt(Protocol):
+    """What a policy has to know of a class prior: of all rows (:class:`PriorDoubt`), or of every stratum.
+
+    A setting is one way in which the class prior may be: a share, or one for each stratum.
+    """
+
+    @property
+    def treatment(self) -> Treatment: ...
+    @property
+    def own_setting(self) -> Any: ...
+    def setting(self, prior: Any) -> Any: ...
+    def mixture(self, prior: Any, value: Callable[..., float], error: Callable[..., float]) -> Mixture | None: ...
+    def over(self, many: int, confidence: float | None = None) -> Sequence[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -80,6 +108,28 @@ class PriorDoubt:
         if not self.matters or self.evidence.class_prior.is_exact or self.own is None:
             return "exact"
         return "range" if self.own.confidence is None else "drawn"
+
+    @property
+    def own_setting(self) -> float:
+        """The share that was given or estimated."""
+        return self.evidence.class_prior.unlabelled
+
+    def setting(self, prior: float | None) -> float:
+        """The share around which ends lie, where ``None`` asks for one that is drawn."""
+        return self.own_setting if prior is None else prior
+
+    def mixture(
+        self, prior: float | None, value: Callable[[float], float], error: Callable[[float], float]
+    ) -> Mixture | None:
+        """Values and standard errors over the distribution of the share; ``None`` where it is held."""
+        if prior is not None:
+            return None
+        nodes, draws = self.nodes()
+        some = nodes[np.unique([0, nodes.size // 2, nodes.size - 1])]
+        values = np.array([value(share) for share in nodes.tolist()])
+        errors = np.interp(nodes, some, [error(share) for share in some.tolist()])
+        known = ~np.isnan(values) & ~np.isnan(errors)
+        return Mixture(values[known], errors[known], nodes[known], draws)
 
     def drawn(self, normal: Any) -> Any:
         """The share in each redraw, from one standard normal number each; beyond what is possible here and there."""

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.intervals.construction import Ends
 from pulens.intervals.kernels.quantiles import jeffreys_quantiles, percentiles
-from pulens.intervals.kernels.redraws import Redrawn, redraw_tally, tallies_of
+from pulens.intervals.kernels.redraws import Redrawn, redraw_tally
 from pulens.intervals.of_metric import MetricConstruction
-from pulens.recovery.assumptions import Assumptions
+from pulens.intervals.replicates import Replicates
 from pulens.types import Floats
 
 LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400  # metrics without a vectorised form may take time in every row
@@ -46,10 +45,6 @@ class RedrawByRedraw(MetricConstruction):
     def basis(self) -> Tally:
         """The counts that are redrawn."""
 
-    @abstractmethod
-    def compute(self, redrawn: Tally, assumptions: Assumptions) -> Any:
-        """The metric of one redraw."""
-
     def shift(self, prior: float | None) -> float:
         """What is added to every redraw."""
         return 0.0
@@ -58,15 +53,12 @@ class RedrawByRedraw(MetricConstruction):
         evidence, draws, resampling = self.shop.evidence, self.shop.draws, self.shop.resampling
         if evidence.tally.totals.rows > LONG_LOOP_ROWS:
             resampling = replace(resampling, redraws=min(resampling.redraws, LONG_LOOP_REDRAWS))
-        basis = self.basis()
+        basis, target = self.basis(), self.target
 
         def work(redrawn: Redrawn) -> Floats:
             priors = np.broadcast_to(draws.priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
-            values = [
-                self.compute(tally, Assumptions(float(share), evidence.label_noise, evidence.recovery_scenario))
-                for tally, share in zip(tallies_of(redrawn, basis.thresholds), priors, strict=True)
-            ]
-            return np.array(values, float)
+            found = Replicates(redrawn, priors, evidence.label_noise, evidence.recovery_scenario, of_rows=True)
+            return found.values(target.metric, basis.thresholds, target.threshold, **target.parameters)
 
         chunks = redraw_tally(basis, resampling, work, random_totals=draws.random_totals)
         each = draws.tail(tail)
@@ -80,9 +72,6 @@ class RankingRedraws(OfRanking, RedrawByRedraw):
     def basis(self) -> Tally:
         return self.shop.compressed
 
-    def compute(self, redrawn: Tally, assumptions: Assumptions) -> Any:
-        return self.target.metric.compute(redrawn, assumptions, **self.target.parameters)
-
     def shift(self, prior: float | None) -> float:
         return self._moved(prior)
 
@@ -91,19 +80,12 @@ class RankingRedraws(OfRanking, RedrawByRedraw):
 class CountsRedraws(RedrawByRedraw):
     """Metrics that read the rows counted at a threshold: a tally of two scores holds all of that."""
 
-    @property
-    def _threshold(self) -> float:
-        return float(self.target.threshold or 0.0)
-
     def basis(self) -> Tally:
-        tally, threshold = self.shop.evidence.tally, self._threshold
+        tally, threshold = self.shop.evidence.tally, float(self.target.threshold or 0.0)
         scores = np.array([threshold, min(threshold - 1.0, float(tally.thresholds[-1]))])
         kinds = zip(tally.at(threshold), tally.totals, strict=True)
         labelled, unlabelled, negative = (np.array(pair) for pair in kinds)
         return Tally(scores, labelled, unlabelled, negative)
-
-    def compute(self, redrawn: Tally, assumptions: Assumptions) -> Any:
-        return self.target.metric.compute(redrawn, self._threshold, assumptions, **self.target.parameters)
 
 
 @dataclass(frozen=True)

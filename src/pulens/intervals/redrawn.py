@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.counts.tally import Tally
 from pulens.intervals.kernels.redraws import Redrawn
-from pulens.intervals.measured import Measured
-from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency
 from pulens.recovery.many import ManyRecoveries
 from pulens.types import Floats
@@ -54,29 +50,6 @@ def average_precisions(
     free = np.divide(hits, called, out=np.ones(hits.shape), where=called > 0)
     free = np.clip(free, 0.0, np.where(steady, MOST_PRECISION, 1.0))
     return found_cut, (steps * free).sum(axis=1)
-
-
-def values_of_many(
-    metric: Measured,
-    recoveries: ManyRecoveries,
-    rates: Sequence[Floats],
-    tallies: Iterable[tuple[Tally, Assumptions]],
-    threshold: float | None = None,
-    **parameters: Any,
-) -> Floats:
-    """Any metric of many replicates, not clipped: at once where it has such a form, or else tally by tally.
-
-    ``rates`` are those at the threshold, of shape (replicates,), for a metric that reads a table; those at all
-    thresholds, of shape (replicates, thresholds), for one that reads a ranking.
-    """
-    if metric.reads == "threshold":
-        return np.asarray(metric.compute(recoveries.tables(*rates), **parameters), float)
-    if metric.reads == "ranking" and metric.many is not None:
-        found = metric.many(recoveries, *rates, **parameters)
-        if found is not None:
-            return np.asarray(found)
-    at = (threshold,) if metric.reads == "counts" else ()
-    return np.array([metric.compute(tally, *at, assumed, **parameters) for tally, assumed in tallies], float)
 
 
 def best_places(values: Floats, possible: NDArray[np.bool_], *, higher_is_better: bool) -> NDArray[np.intp]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
 from pulens.intervals.kernels.resampling import Resampling
@@ -124,13 +123,3 @@ def redraw_tally(
         return [do(job) for job in jobs]
     with ThreadPoolExecutor(resampling.workers) as pool:
         return list(pool.map(do, jobs))
-
-
-def tallies_of(redrawn: Redrawn, thresholds: NDArray[Any]) -> Iterator[Tally]:
-    """The redraws of a chunk one by one, as tallies, for metrics that read nothing else."""
-    for row in range(len(redrawn)):
-        counts = [
-            np.rint(rates[row] * total[row]).astype(np.int64)
-            for rates, total in zip(redrawn[:3], redrawn.totals, strict=True)
-        ]
-        yield Tally(thresholds, *counts)

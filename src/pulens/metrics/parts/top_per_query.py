@@ -23,7 +23,7 @@ from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.intervals.clustered import Jackknife, ends_around
 from pulens.intervals.construction import Ends
-from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, student_quantile
+from pulens.intervals.kernels.jackknife import student_quantile
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.policy import ends_in_doubt
@@ -328,10 +328,8 @@ class _DeleteAQuery(Jackknife):
 
     method = METHOD
 
-    def ends(self, prior: float | None, tail: float) -> Ends:
-        if prior is None or self.buckets < FEWEST_BUCKETS:
-            return super().ends(prior, tail)
+    def _held(self, prior: float | None, tail: float) -> Ends:
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
-        most = self.ceiling(prior)
+        most = self.ceiling(self.doubt.setting(prior))
         within = (0.0, most) if math.isfinite(most) else self.within
         return ends_around(self.value(prior), self.error(prior), tail, reach, self.buckets, self.rows, within)
