@@ -322,7 +322,7 @@ def test_the_class_prior_of_every_cell_is_estimated_and_borrows(tmp_path, capsys
     assert found["class_prior"]["method"] == "estimated: auto within clinic, pooled"
     with pytest.raises(SystemExit):
         main(["prior", str(tmp_path / "visits.csv"), "--within", "clinic", "--all"])
-    assert "--all speaks of one class prior" in capsys.readouterr().err
+    assert "--all is about one class prior" in capsys.readouterr().err
 
 
 def test_fractions_of_the_worked_example_are_exact():

@@ -31,7 +31,7 @@ from pulens.intervals.kernels.jackknife import (
 from pulens.intervals.kernels.quantiles import normal_quantile
 from pulens.intervals.kernels.redraws import Redrawn
 from pulens.intervals.measured import Measured
-from pulens.intervals.prior_doubt import Doubt
+from pulens.intervals.prior_doubt import KnownOfPrior
 from pulens.intervals.replicates import Replicates
 from pulens.recovery.contingency import missing_of
 from pulens.types import Floats
@@ -165,7 +165,7 @@ class LeftOutOfCells:
         metric: Measured,
         at: Callable[[PriorSetting], float],
         replicates: Callable[[PriorSetting], Floats],
-        doubt: Doubt,
+        doubt: KnownOfPrior,
     ) -> Jackknife:
         rows = float(self.evidence.cells.totals[:, 0].sum())
         within = metric.lowest, metric.highest

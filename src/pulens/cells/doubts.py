@@ -62,9 +62,9 @@ class CellDoubts:
         """Where rows belong together, what leaves out one bucket at a time."""
         return LeftOutOfCells(self.evidence, self.redraws) if self.evidence.cells.buckets else None
 
-    def asked(self, metric: Measured, threshold: float | None, **parameters: Any) -> AskedWithin:
+    def asked(self, metric: Measured, threshold: float | None, **parameters: Any) -> MetricOfCells:
         """One metric, whose values and replicates can be had at any class priors of the cells."""
-        return AskedWithin(self, metric, threshold, parameters)
+        return MetricOfCells(self, metric, threshold, parameters)
 
     def of(
         self,
@@ -77,12 +77,12 @@ class CellDoubts:
         **parameters: Any,
     ) -> Doubt | None:
         """The interval of a metric whose value is ``known``, and what the sample alone would give."""
-        ask = AskedWithin(self, metric, threshold, parameters)
+        ask = MetricOfCells(self, metric, threshold, parameters)
         return in_doubt(ask, ask.doubt, metric, known, self.resampling, cut)
 
     def of_prior(self, metric: Measured, known: float, threshold: float | None, **parameters: Any) -> Interval | None:
         """What the cells' class priors alone leave open of a metric; ``None`` where they are taken for exact."""
-        priors, ask = self.evidence.priors, AskedWithin(self, metric, threshold, parameters)
+        priors, ask = self.evidence.priors, MetricOfCells(self, metric, threshold, parameters)
         if priors.treatment == "exact" or ask.is_counted or metric.reads == "counts":
             return None
         if priors.treatment == "range":
@@ -165,7 +165,7 @@ class CellsDoubt:
 
 
 @dataclass(frozen=True)
-class AskedWithin(Construction):
+class MetricOfCells(Construction):
     """One metric: its value and its ends at a setting of the class priors."""
 
     doubts: CellDoubts

@@ -29,7 +29,7 @@ from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, student_quantile
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.of_metric import Target
 from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import Doubt, holding
+from pulens.intervals.prior_doubt import KnownOfPrior, holding
 from pulens.intervals.workshop import Workshop
 from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.metric import Metric
@@ -85,7 +85,12 @@ def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:
 
 
 def differences_of_clusters(
-    name: str, metric: Metric, models: Mapping[str, Jackknife], doubt: Doubt, confidence: float, method: str = METHOD
+    name: str,
+    metric: Metric,
+    models: Mapping[str, Jackknife],
+    doubt: KnownOfPrior,
+    confidence: float,
+    method: str = METHOD,
 ) -> tuple[Difference, ...]:
     """All pairs of models; over a range of class priors the worst p-value counts."""
     pairs = list(combinations(models, 2))
@@ -101,7 +106,7 @@ def differences_of_clusters(
 
 
 def model_of_clusters(
-    metric: Metric, evidence: Evidence, threshold: float, doubt: Doubt, resampling: Resampling
+    metric: Metric, evidence: Evidence, threshold: float, doubt: KnownOfPrior, resampling: Resampling
 ) -> Jackknife:
     """One model's metric at any class prior, with all rows and without each bucket; not clipped.
 

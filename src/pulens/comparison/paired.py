@@ -14,7 +14,7 @@ from pulens.confidence import check_confidence
 from pulens.estimate import Interval
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import expanded_tail, percentiles
-from pulens.intervals.prior_doubt import Doubt
+from pulens.intervals.prior_doubt import KnownOfPrior
 from pulens.types import Floats
 
 ROUGH = 10
@@ -89,7 +89,7 @@ class DifferenceOfRedraws(Construction):
 
     method = "percentiles of joint redraws"
 
-    def own_setting(self, doubt: Doubt) -> int:
+    def own_setting(self, doubt: KnownOfPrior) -> int:
         return self.place
 
     def value(self, prior: int) -> float:
@@ -102,7 +102,7 @@ class DifferenceOfRedraws(Construction):
     def spread(self, shares: Sequence[int], confidence: float) -> float:
         return max(float(column.std()) for column in self.redrawn)
 
-    def over(self, doubt: Doubt) -> Sequence[int]:
+    def over(self, doubt: KnownOfPrior) -> Sequence[int]:
         return range(self.seen.size)
 
 

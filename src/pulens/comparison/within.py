@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from pulens.cells import CellDoubts, CellEvidence, LabellingCells, check_cells, read_cells, settle_cells, within_cells
 from pulens.cells.clustered import added_up
-from pulens.cells.doubts import AskedWithin as MetricWithin
-from pulens.cells.doubts import CellsDoubt
+from pulens.cells.doubts import CellsDoubt, MetricOfCells
 from pulens.cells.priors import PriorSetting, shifted
 from pulens.comparison.answer import Comparison, estimates_of_prior
 from pulens.comparison.joint import check_models
@@ -159,7 +158,7 @@ class AskedWithin:
         first = next(iter(asks.values()))
         doubt = CellsDoubt(self.within, first.order, not metric.ignores_class_prior, read=DRAWS)
 
-        def of(model: str, ask: MetricWithin) -> Jackknife:
+        def of(model: str, ask: MetricOfCells) -> Jackknife:
             left, own = ask.doubts.left_out, self.by_model[model]
             assert left is not None
             return left.jackknife(

@@ -37,7 +37,7 @@ from pulens.intervals.kernels.mover import jeffreys_ends
 from pulens.intervals.kernels.quantiles import expanded_tail, mixture_ends, normal_quantile
 from pulens.intervals.kernels.redraws import Redrawn
 from pulens.intervals.of_metric import MetricConstruction, Target
-from pulens.intervals.prior_doubt import Doubt, Mixture
+from pulens.intervals.prior_doubt import KnownOfPrior, Mixture
 from pulens.intervals.prior_draws import PriorDraws
 from pulens.intervals.replicates import Replicates
 from pulens.intervals.threshold import ChosenThreshold
@@ -54,7 +54,7 @@ class Jackknife(Construction):
 
     at: Callable[[Any], float]
     replicates: Callable[[Any], Floats]
-    doubt: Doubt
+    doubt: KnownOfPrior
     buckets: int  # that hold labelled rows, or others if those are fewer
     rows: float  # labelled ones
     freedom: float
@@ -90,7 +90,7 @@ class Jackknife(Construction):
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
         return ends_around(self.value(prior), self.error(prior), tail, reach, self.buckets, self.rows, self.within)
 
-    def less(self, other: Jackknife, doubt: Doubt) -> Jackknife:
+    def less(self, other: Jackknife, doubt: KnownOfPrior) -> Jackknife:
         """The difference of two numbers of the same rows: what a bucket does to both cancels."""
         width = self.within[1] - self.within[0]
         return replace(

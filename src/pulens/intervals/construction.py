@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 
 from pulens.intervals.kernels.quantiles import normal_quantile, one_tail
-from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, Doubt, holding
+from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, KnownOfPrior, holding
 
 Ends: TypeAlias = tuple[Any, Any]  # low and high: a number each, or an array each for many numbers at once
 
@@ -39,7 +39,7 @@ class Construction(ABC):
     @abstractmethod
     def ends(self, prior: Any, tail: Any) -> Ends: ...
 
-    def own_setting(self, doubt: Doubt) -> Any:
+    def own_setting(self, doubt: KnownOfPrior) -> Any:
         """The share that was given or estimated."""
         return doubt.own_setting
 
@@ -48,7 +48,7 @@ class Construction(ABC):
         found = np.array([self.ends(share, one_tail(confidence)) for share in shares])
         return (found[:, 1] - found[:, 0]).max(axis=0) / (2 * normal_quantile(confidence))
 
-    def over(self, doubt: Doubt) -> Sequence[Any]:
+    def over(self, doubt: KnownOfPrior) -> Sequence[Any]:
         """The shares at which the number is looked at where the share is only known to lie in a range."""
         return doubt.over(self.shares_tried)
 
@@ -79,7 +79,7 @@ class Held(Construction):
     def value(self, prior: Any) -> Any:
         return self.within.value(prior)
 
-    def over(self, doubt: Doubt) -> Sequence[Any]:
+    def over(self, doubt: KnownOfPrior) -> Sequence[Any]:
         return self.within.over(doubt)
 
     def ends(self, prior: Any, tail: float) -> Ends:

@@ -18,7 +18,7 @@ from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured, depends_on_class_prior
 from pulens.intervals.of_metric import MetricConstruction, Target
 from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import Doubt as KnownOfPrior
+from pulens.intervals.prior_doubt import KnownOfPrior
 from pulens.intervals.redraw import CountsRedraws, RankingRedraws
 from pulens.intervals.threshold import ChosenThreshold, FixedThreshold
 from pulens.intervals.workshop import Choice, Workshop

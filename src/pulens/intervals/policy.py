@@ -12,7 +12,7 @@ import numpy as np
 
 from pulens.intervals.construction import Construction, Ends
 from pulens.intervals.kernels.quantiles import one_tail
-from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, Doubt, half_of_the_error, range_tail
+from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, KnownOfPrior, half_of_the_error, range_tail
 
 
 class InDoubt(NamedTuple):
@@ -23,7 +23,9 @@ class InDoubt(NamedTuple):
     method: str
 
 
-def ends_in_doubt(construction: Construction, doubt: Doubt, confidence: float, tail: float | None = None) -> InDoubt:
+def ends_in_doubt(
+    construction: Construction, doubt: KnownOfPrior, confidence: float, tail: float | None = None
+) -> InDoubt:
     """The ends of a construction at this confidence, with all the doubt about the class prior.
 
     ``tail`` is the chance of a miss on either side, if it is at hand in another rounding.

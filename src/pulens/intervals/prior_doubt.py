@@ -70,7 +70,7 @@ class Mixture(NamedTuple):
         return numbers if self.nodes is None or self.draws is None else np.interp(self.draws, self.nodes, numbers)
 
 
-class Doubt(Protocol):
+class KnownOfPrior(Protocol):
     """What a policy has to know of a class prior: of all rows (:class:`PriorDoubt`), or of every stratum.
 
     A setting is one way in which the class prior may be: a share, or one for each stratum.

@@ -1,4 +1,4 @@
-"""The recovery's linear map for many redraws at once: numbers of rows and class prior differ from one to the next."""
+"""The recovery's linear map for many redraws, segments or class priors at once: axes are free."""
 
 from __future__ import annotations
 
@@ -15,31 +15,34 @@ HIGHEST_SHARE = 1 - 1e-9  # of the labelled purity: a redrawn class prior stops 
 
 
 class ManyRecoveries(NamedTuple):
-    """:class:`~pulens.recovery.Recovery` with one entry per redraw; coefficients of shape (redraws, 3)."""
+    """:class:`~pulens.recovery.Recovery` with an entry for each redraw, segment or class prior, in arrays of any shape.
 
-    true_positive_rate: Floats
-    false_positive_rate: Floats
-    positive: Floats
-    negative: Floats
+    ``hits`` and ``alarms`` are the coefficients of the three kinds of row in the true and the false positive rate;
+    arrays broadcast with one another.
+    """
 
-    def rates(self, labelled: Any, unlabelled: Any, negative: Any) -> tuple[Any, Any]:
-        """True and false positive rate from observed ones, of shape (redraws,) or (redraws, thresholds)."""
-        observed = (labelled, unlabelled, negative)
-        answer = []
-        for coefficients in (self.true_positive_rate, self.false_positive_rate):
-            total: Any = 0.0
-            for kind, rate in enumerate(observed):
-                column = coefficients[:, kind]
-                if column.any():
-                    total = total + (column if np.ndim(rate) < 2 else column[:, None]) * rate
-            answer.append(total)
-        return answer[0], answer[1]
+    hits: Triple
+    alarms: Triple
+    positive: Any
+    negative: Any
 
-    def tables(self, labelled: Any, unlabelled: Any, negative: Any) -> Contingency:
-        """Contingency tables, one row per redraw."""
-        gamma, eta = self.rates(labelled, unlabelled, negative)
-        wide = np.ndim(gamma) == 2
-        positive, rest = (v[:, None] if wide else v for v in (self.positive, self.negative))
+    @property
+    def true_positive_rate(self) -> Floats:
+        """Coefficients along the last axis."""
+        return np.stack(np.broadcast_arrays(*self.hits, self.positive)[:3], axis=-1)
+
+    @property
+    def false_positive_rate(self) -> Floats:
+        return np.stack(np.broadcast_arrays(*self.alarms, self.positive)[:3], axis=-1)
+
+    def rates(self, *observed: Any) -> tuple[Any, Any]:
+        """True and false positive rate from observed ones, which may have an axis more, that of thresholds."""
+        return _weighted(self.hits, observed), _weighted(self.alarms, observed)
+
+    def tables(self, *observed: Any) -> Contingency:
+        """Contingency tables from observed rates."""
+        gamma, eta = self.rates(*observed)
+        positive, rest = (_like(each, gamma) for each in (self.positive, self.negative))
         return Contingency(np.zeros(np.shape(gamma)), gamma, eta, positive, rest)
 
     def roc_areas(self, *rates: Any) -> Floats:
@@ -57,36 +60,51 @@ class ManyRecoveries(NamedTuple):
         return np.asarray(np.einsum("ni,nij,nj->n", self.true_positive_rate, areas, self.false_positive_rate))
 
 
+def _like(number: Any, rate: Any) -> Any:
+    """With an axis for thresholds where a rate has one."""
+    return number[..., None] if np.ndim(rate) > np.ndim(number) else number
+
+
+def _weighted(coefficients: Triple, observed: tuple[Any, ...]) -> Any:
+    total: Any = 0.0
+    for coefficient, rate in zip(coefficients, observed, strict=True):
+        if np.any(coefficient):
+            total = total + _like(coefficient, rate) * rate
+    return total
+
+
 def recover_many(totals: Triple, unlabelled_prior: Any, label_noise: float, scenario: Scenario) -> ManyRecoveries:
-    """What :meth:`Recovery.of` gives, for arrays of totals and class priors.
+    """What :meth:`Recovery.of` gives, for arrays of totals and class priors that broadcast with one another.
 
     >>> many = recover_many((3.0, 8.0, 0.0), np.array([0.2, 0.25]), 0.0, Scenario.CASE_CONTROL)
     >>> many.false_positive_rate.round(6)
     array([[-0.25    ,  1.25    ,  0.      ], [-0.333333,  1.333333,  0.      ]])
     """
-    n_labelled, n_unlabelled, n_negative, alpha = np.broadcast_arrays(
-        *(np.atleast_1d(np.asarray(value, float)) for value in (*totals, unlabelled_prior))
+    n_labelled, n_unlabelled, n_negative, alpha = (
+        np.atleast_1d(np.asarray(value, float)) for value in (*totals, unlabelled_prior)
     )
-    beta = 1.0 - label_noise
+    beta, none = 1.0 - label_noise, np.zeros(1)
     single = scenario is Scenario.SINGLE_SET
     if not n_unlabelled.any():
-        alpha = np.zeros(alpha.shape)
-        ones, none = np.ones(alpha.shape), np.zeros(alpha.shape)
-        gamma = np.stack([ones / beta, none, -(1 - beta) / beta * ones], axis=-1)
-        eta = np.stack([none, none, ones], axis=-1)
+        alpha, single = np.zeros(alpha.shape), True
+        hits: Triple = np.full(1, 1 / beta), none, np.full(1, -(1 - beta) / beta)
+        alarms: Triple = none, none, np.ones(1)
     else:
         scale = beta - alpha
-        gamma = np.stack([(1 - alpha) / scale, -(1 - beta) / scale, np.zeros(alpha.shape)], axis=-1)
-        latent = (1 - alpha) * n_unlabelled + ((1 - beta) * n_labelled if single else 0.0)
-        rest = latent + n_negative
-        # a redraw of few clusters may hold no negative at all
-        known = np.divide(n_negative, rest, out=np.zeros(rest.shape), where=rest != 0)
-        eta = np.stack([-alpha / scale * (1 - known), beta / scale * (1 - known), known], axis=-1)
-    rows = n_labelled + n_unlabelled + n_negative
-    population = scenario is Scenario.CASE_CONTROL and bool(n_unlabelled.any())
-    positive = np.where(population, alpha * n_unlabelled, beta * n_labelled + alpha * n_unlabelled)
-    negative = np.where(population, (1 - alpha) * n_unlabelled, rows - positive)
-    return ManyRecoveries(gamma, eta, positive, negative)
+        latent = (1 - alpha) * n_unlabelled
+        if single:
+            latent = latent + (1 - beta) * n_labelled
+        known = none
+        if n_negative.any():
+            rest = latent + n_negative
+            # a redraw of few clusters may hold no negative at all
+            known = np.divide(n_negative, rest, out=np.zeros(rest.shape), where=rest != 0)
+        hits = (1 - alpha) / scale, -(1 - beta) / scale if label_noise else none, none
+        alarms = -alpha / scale * (1 - known), beta / scale * (1 - known), known
+    if not single:
+        return ManyRecoveries(hits, alarms, alpha * n_unlabelled, (1 - alpha) * n_unlabelled)
+    positive = beta * n_labelled + alpha * n_unlabelled
+    return ManyRecoveries(hits, alarms, positive, n_labelled + n_unlabelled + n_negative - positive)
 
 
 def priors_in_redraws(
@@ -97,7 +115,7 @@ def priors_in_redraws(
     *,
     held: str,
     scenario: Scenario,
-    elsewhere: float = 0.0,
+    elsewhere: Any = 0.0,
 ) -> Floats:
     r"""The share of positives among the unlabelled rows in redraws whose numbers of rows differ from the data's.
 
@@ -113,12 +131,12 @@ def priors_in_redraws(
     """
     alpha = np.asarray(unlabelled_prior, float)
     beta = 1.0 - label_noise
-    if held == "frequency" and totals[0] and totals[1]:
+    if held == "frequency" and np.all(totals[0]) and np.all(totals[1]):
         each = beta + alpha * totals[1] / totals[0]  # positives behind each labelled row
         each = each * (totals[0] + elsewhere) / (np.asarray(redrawn[0], float) + elsewhere)
         alpha = (each - beta) * redrawn[0] / np.maximum(redrawn[1], 1.0)
-    if scenario is Scenario.SINGLE_SET and held == "population" and totals[1]:
+    if scenario is Scenario.SINGLE_SET and held == "population" and np.all(totals[1]):
         population = (beta * totals[0] + alpha * totals[1]) / sum(totals)
-        rows = sum(np.asarray(value, float) for value in redrawn)
+        rows = sum(redrawn)
         alpha = (population * rows - beta * redrawn[0]) / np.maximum(redrawn[1], 1.0)
     return np.atleast_1d(np.clip(alpha, 0.0, beta * HIGHEST_SHARE))

@@ -19,6 +19,7 @@ from pulens.errors import PulensError, listed
 from pulens.recovery._checks import check_numbers, check_shares, check_unlabelled_prior
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency
+from pulens.recovery.many import recover_many
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -145,30 +146,14 @@ class Recovery:
 
 @lru_cache(maxsize=256)  # every number of an answer asks for the same few: one for each class prior that is tried
 def _derived(totals: Totals, assumptions: Assumptions) -> Recovery:
-    alpha, beta = assumptions.unlabelled_prior, assumptions.labelled_purity
-    if totals.unlabelled == 0:  # fully labelled: known negatives take the place of the mixture
-        gamma: tuple[float, float, float] = (1 / beta, 0.0, -(1 - beta) / beta)
-        eta: tuple[float, float, float] = (0.0, 0.0, 1.0)
-        alpha = 0.0
-    else:
-        scale = beta - alpha
-        gamma = ((1 - alpha) / scale, -(1 - beta) / scale, 0.0)
-        latent = (1 - alpha) * totals.unlabelled
-        if assumptions.scenario is Scenario.SINGLE_SET:
-            latent += (1 - beta) * totals.labelled
-        known_share = totals.negative / (latent + totals.negative)
-        eta = (-alpha / scale * (1 - known_share), beta / scale * (1 - known_share), known_share)
+    found = recover_many((*totals,), assumptions.unlabelled_prior, assumptions.label_noise, assumptions.scenario)
+    hits, alarms = ((float(a[0]), float(b[0]), float(c[0])) for a, b, c in (found.hits, found.alarms))
+    population = Scenario.SINGLE_SET.target_population
     if assumptions.scenario is Scenario.CASE_CONTROL and totals.unlabelled:
-        positive = alpha * totals.unlabelled
-        negative = (1 - alpha) * totals.unlabelled
         population = Scenario.CASE_CONTROL.target_population
-    else:
-        positive = beta * totals.labelled + alpha * totals.unlabelled
-        negative = totals.rows - positive
-        population = Scenario.SINGLE_SET.target_population
-        if totals.negative:
-            population = "all rows given: labelled, unlabelled and known negative"
-    return Recovery(gamma, eta, positive, negative, population)
+    elif totals.negative:
+        population = "all rows given: labelled, unlabelled and known negative"
+    return Recovery(hits, alarms, float(found.positive[0]), float(found.negative[0]), population)
 
 
 def observed_rates(tally: Tally, which: slice = slice(None)) -> tuple[Floats, Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.doors.many_segments.block import Block
+from pulens.doors.many_segments.block import SegmentBlock
 from pulens.doors.many_segments.ends import Ends, MetricColumns, shown_ends, widen
 from pulens.doors.many_segments.known_priors import KnownPriors
 from pulens.doors.many_segments.recovered import Kinds, World, moved, recoveries
@@ -28,7 +28,7 @@ NO_SPREAD = 1e-15
 class Area:
     """The area of every segment of a block, at one class prior or at many."""
 
-    def __init__(self, block: Block, priors: KnownPriors, world: World) -> None:
+    def __init__(self, block: SegmentBlock, priors: KnownPriors, world: World) -> None:
         self._block, self._priors, self._world = block, priors, world
         self._totals: Kinds = tuple(block.totals[:, kind : kind + 1] for kind in range(3))  # type: ignore[assignment]
 
@@ -52,7 +52,7 @@ class Area:
         maps = recoveries(tuple(kind[:, 0] for kind in self._totals), self._priors.share, self._world)
         hits, alarms = (
             np.stack([np.broadcast_to(each, (len(block),)) for each in triple], axis=-1)
-            for triple in (maps.true_positive_rate, maps.false_positive_rate)
+            for triple in (maps.hits, maps.alarms)
         )
         self._areas = areas
         return np.array([left @ each @ right for left, each, right in zip(hits, areas, alarms, strict=True)])
@@ -95,7 +95,7 @@ class Area:
         maps = recoveries(totals, priors, self._world)
         value: Any = 0.0
         for i, j in product(self._block.kinds, repeat=2):
-            value = value + maps.true_positive_rate[i] * areas[some, i, j, None] * maps.false_positive_rate[j]
+            value = value + maps.hits[i] * areas[some, i, j, None] * maps.alarms[j]
         return np.asarray(value)
 
     def _find_moments(self) -> None:
@@ -138,7 +138,7 @@ class Area:
         """Value, standard error, skewness and degrees of freedom, at class priors of shape (segments, priors)."""
         totals: Kinds = tuple(kind[some] for kind in self._totals)
         maps, kinds = recoveries(totals, priors, self._world), self._block.kinds
-        left, right = maps.true_positive_rate, maps.false_positive_rate
+        left, right = maps.hits, maps.alarms
         value = self._value(priors, totals, self._moment_areas, some)
         variance: Any = np.zeros(value.shape)
         cumulant, parts = np.zeros(value.shape), np.zeros(value.shape)
@@ -205,7 +205,7 @@ class Area:
         return studentised_mixture_ends(self._parts(priors, some), np.exp(-(normal**2) / 2), tail)
 
 
-def _before(block: Block, kind: int) -> NDArray[Any]:
+def _before(block: SegmentBlock, kind: int) -> NDArray[Any]:
     """Rows of a kind above each score, as running sums have them."""
     before = np.concatenate([[0.0], block.running[kind][:-1]])
     before[block.first] = 0.0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pulens.doors.many_segments.ends import MetricColumns, row_percentiles, shown_ends, widen
 from pulens.doors.many_segments.known_priors import KnownPriors
-from pulens.doors.many_segments.recovered import Kinds, Tables, World, moved, recoveries
+from pulens.doors.many_segments.recovered import Kinds, Tables, World, moved, recoveries, tables
 from pulens.intervals.kernels.quantiles import even_jeffreys_quantiles, seeded_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.rates import ranks_and_normal
@@ -82,9 +82,9 @@ def _of_some(
     kinds = _kinds(totals)
     rates = _kinds(np.divide(hits, totals, out=np.zeros(hits.shape), where=totals > 0))
     here = recoveries(tuple(kind[:, 0] for kind in kinds), priors.share, world)
-    table = here.tables(tuple(rate[:, 0] for rate in rates))
+    table = tables(here, tuple(rate[:, 0] for rate in rates))
     possible = np.broadcast_to(table.is_possible, priors.share.shape)
-    over = recoveries(kinds, priors.over_reach(PRIORS_TRIED), world).tables(rates)
+    over = tables(recoveries(kinds, priors.over_reach(PRIORS_TRIED), world), rates)
     draws = _RateDraws(hits, totals, priors, world, remembered)
     answer = {}
     for name, metric in metrics.items():
@@ -170,10 +170,10 @@ class _RateDraws:
         # what has no interval to draw from stays where it is; its answer is not used
         base = np.where(priors.drawn[:, None], base, priors.share[:, None])
         share = moved(base, totals, redrawn, world, priors.elsewhere[:, None])
-        table = recoveries(redrawn, share, world).tables(rates)
+        table = tables(recoveries(redrawn, share, world), rates)
         everyone = np.ones(len(self._hits), bool)
         here = recoveries(totals, priors.share[:, None], world).rates(
-            _kinds(np.divide(self._hits, self._totals, out=np.zeros(self._hits.shape), where=self._totals > 0))
+            *_kinds(np.divide(self._hits, self._totals, out=np.zeros(self._hits.shape), where=self._totals > 0))
         )
         missing = [np.broadcast_to(each, (len(everyone), 1)) for each in missing_of(*here)]
         outside = np.maximum(np.abs(missing[0]), np.abs(missing[1]))[:, 0] > ROUNDING

@@ -15,7 +15,7 @@ from pulens.types import Booleans, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class SegmentBlock:
     """Some segments of :class:`~pulens.counts.tallies.Tallies`, none empty; ``first`` is where each begins."""
 
     thresholds: NDArray[Any]
@@ -26,7 +26,7 @@ class Block:
     highest: NDArray[Any] | None = None
 
     @classmethod
-    def of(cls, tallies: Tallies, segments: slice, keep: Booleans) -> Block:
+    def of(cls, tallies: Tallies, segments: slice, keep: Booleans) -> SegmentBlock:
         """The segments of a slice that are to be kept."""
         bounds = tallies.bounds[segments.start : segments.stop + 1]
         sizes = np.diff(bounds)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.diagnostics import SIGNIFICANT
-from pulens.doors.many_segments.block import Block
+from pulens.doors.many_segments.block import SegmentBlock
 from pulens.doors.many_segments.known_priors import KnownPriors
 from pulens.doors.many_segments.recovered import World, recoveries
 from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
@@ -17,14 +17,14 @@ from pulens.recovery.contingency import ROUNDING
 from pulens.types import Booleans, Floats
 
 
-def outside_by(block: Block, share: Floats, world: World) -> tuple[Floats, Booleans]:
+def outside_by(block: SegmentBlock, share: Floats, world: World) -> tuple[Floats, Booleans]:
     """What :func:`pulens.recovery.feasibility.impossible_rates` finds: the largest excess in standard errors, and
     whether any recovered rate leaves [0, 1]."""
     totals = tuple(block.totals[:, kind] for kind in range(3))
     maps = recoveries(totals, share, world)  # type: ignore[arg-type]
     worst, outside = np.zeros(len(block)), np.zeros(len(block), bool)
     owner = np.repeat(np.arange(len(block)), block.sizes)
-    for coefficients in (maps.true_positive_rate, maps.false_positive_rate):
+    for coefficients in (maps.hits, maps.alarms):
         each = [np.broadcast_to(coefficient, (len(block),)) for coefficient in coefficients]
         rate: Any = 0.0
         for kind in block.kinds:
@@ -53,7 +53,7 @@ def _binomial_variance(rate: Floats, total: Floats) -> Floats:
     return np.asarray(smoothed * (1 - smoothed) / np.maximum(total, 1e-300))
 
 
-def highest_priors(block: Block, confidence: float, label_noise: float) -> Floats:
+def highest_priors(block: SegmentBlock, confidence: float, label_noise: float) -> Floats:
     """:func:`pulens.priors.feasible.highest_prior` of every segment; each needs a labelled row."""
     labelled_total, unlabelled_total = block.totals[:, 0], block.totals[:, 1]
     owner, places = _regions(block)
@@ -67,7 +67,7 @@ def highest_priors(block: Block, confidence: float, label_noise: float) -> Float
     return np.minimum(lowest * (1 - label_noise), 1 - label_noise)
 
 
-def _regions(block: Block) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _regions(block: SegmentBlock) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Places of the thresholds at quantiles of each segment's labelled scores, each once, and whose they are."""
     shares = np.arange(1, REGIONS + 1) / REGIONS
     wanted = shares * block.totals[:, :1]
@@ -94,7 +94,7 @@ def _limits(limit: Any, successes: Floats, trials: Floats, miss: Floats) -> Floa
     return np.asarray(limit(kinds[:, 0], kinds[:, 1], kinds[:, 2])[inverse.ravel()])
 
 
-def labelled_twice(block: Block) -> Booleans:
+def labelled_twice(block: SegmentBlock) -> Booleans:
     """Where labelled rows meet unlabelled ones as in :func:`pulens.diagnostics.diagnose`."""
     at_labelled, at_unlabelled, _ = block.at
     labelled, unlabelled = block.totals[:, 0], block.totals[:, 1]
@@ -103,7 +103,7 @@ def labelled_twice(block: Block) -> Booleans:
     return np.asarray((labelled >= 10) & (unlabelled >= 10) & ~((meeting < 0.5) | (among > 0.05)))
 
 
-def not_a_mixture(block: Block, priors: KnownPriors, world: World) -> Booleans:
+def not_a_mixture(block: SegmentBlock, priors: KnownPriors, world: World) -> Booleans:
     """Where unlabelled rows are no mixture of labelled and known negative ones, as in ``diagnose``."""
     from scipy.special import kolmogorov
 

@@ -21,7 +21,7 @@ from pulens.counts.tallies import Tallies
 from pulens.diagnostics import SIGNIFICANT
 from pulens.doors.many_segments.area import Area
 from pulens.doors.many_segments.at_threshold import at_threshold
-from pulens.doors.many_segments.block import Block
+from pulens.doors.many_segments.block import SegmentBlock
 from pulens.doors.many_segments.doubtful import highest_priors, labelled_twice, not_a_mixture, outside_by
 from pulens.doors.many_segments.ends import MetricColumns
 from pulens.doors.many_segments.known_priors import KnownPriors, is_covered
@@ -77,7 +77,9 @@ def look(
         keep = covered[segments]
         if keep.any():
             rows = row[segments][keep]
-            found.fill(rows, Block.of(tallies, segments, keep), known.take(rows), world, threshold, resampling, limits)
+            found.fill(
+                rows, SegmentBlock.of(tallies, segments, keep), known.take(rows), world, threshold, resampling, limits
+            )
 
     blocks = list(tallies.blocks())
     with ThreadPoolExecutor(1 if resampling is None else resampling.workers) as pool:
@@ -128,7 +130,7 @@ class _Rows:
     def fill(
         self,
         rows: NDArray[np.intp],
-        block: Block,
+        block: SegmentBlock,
         priors: KnownPriors,
         world: World,
         threshold: float,
