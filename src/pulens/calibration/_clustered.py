@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from pulens.calibration._gaps import BinGaps
+from pulens.calibration._gaps import BinGaps, ReplicatedGaps
 from pulens.calibration._within import gaps_within
 from pulens.calibration.masses import BinCounts, MassMap
 from pulens.cells import WeightedEvidence
@@ -64,28 +63,9 @@ def error_of_mean(evidence: Evidence, of_positive: Floats, of_everyone: Floats, 
     return float(jackknife_error(np.array(found)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ClusteredGaps:
-    """Gap of each bin and its variance from the gaps without each bucket; stands in for :class:`BinGaps`."""
-
-    gap: Floats
-    variance: Floats
-    away: Floats  # (bucket, bin): how far each replicate is from their mean, as Student's width asks
-
-    @property
-    def deviation(self) -> Floats:
-        return np.sqrt(self.variance)
-
-    def variance_of_sum(self, weights: Floats, own: Floats | None = None) -> float:
-        r"""Variance of :math:`\sum_b w_b g_b`; ``own`` replaces :math:`w_b^2` on the diagonal."""
-        many = len(self.away)
-        found = (many - 1) / many * float(((self.away @ weights) ** 2).sum())
-        if own is not None:
-            found += float((own - weights**2) @ self.variance)
-        return max(found, 0.0)
-
-
-def gaps_of(evidence: Evidence, counted: BinCounts, masses: MassMap, unlabelled_prior: float) -> Any:
+def gaps_of(
+    evidence: Evidence, counted: BinCounts, masses: MassMap, unlabelled_prior: float
+) -> BinGaps | ReplicatedGaps:
     """The gaps of bins; their doubt allows for rows that belong together."""
     if isinstance(evidence, WeightedEvidence):
         return gaps_within(evidence, counted, masses)
@@ -101,13 +81,12 @@ def gaps_of(evidence: Evidence, counted: BinCounts, masses: MassMap, unlabelled_
         replicates.append(positive - np.array(one.population) / sizes @ left_sums[bucket])
     gaps = np.array(replicates)
     away = (gaps - gaps.mean(axis=0)) * np.nan_to_num(student_factor(evidence), nan=1.0)
-    many = len(away)
-    return ClusteredGaps(plain.gap, (many - 1) / many * (away**2).sum(axis=0), away)
+    return ReplicatedGaps(plain.gap, math.sqrt((len(away) - 1) / len(away)) * away)
 
 
 def times_as_noisy(evidence: Evidence, counted: BinCounts) -> float:
     """How many times as far as with independent rows the gaps of a calibrated model would be from zero."""
-    if evidence.buckets is None and not isinstance(evidence, WeightedEvidence):
+    if evidence.buckets is None and evidence.within is None:
         return 1.0
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     alone = float(BinGaps.of(counted, masses).deviation.sum())

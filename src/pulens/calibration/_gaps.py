@@ -53,6 +53,29 @@ class BinGaps:
         return max(float(squares @ self.variance - (products / self.sizes).sum()), 0.0)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ReplicatedGaps:
+    """Gap of each bin, and how far replicates of it are away: of strata, or without each bucket of clusters."""
+
+    gap: Floats
+    away: Floats  # (replicate, bin): distances whose squares add up to the variance
+
+    @property
+    def variance(self) -> Floats:
+        return np.asarray((self.away**2).sum(axis=0))
+
+    @property
+    def deviation(self) -> Floats:
+        return np.sqrt(self.variance)
+
+    def variance_of_sum(self, weights: Floats, own: Floats | None = None) -> float:
+        r"""Variance of :math:`\sum_b w_b g_b`; ``own`` replaces :math:`w_b^2` on the diagonal."""
+        found = float(((self.away @ weights) ** 2).sum())
+        if own is not None:
+            found += float((own - weights**2) @ self.variance)
+        return max(found, 0.0)
+
+
 class ErrorTerms(NamedTuple):
     """The calibration error as it is, freed of bias, and between its two one-sided corrections."""
 
@@ -64,7 +87,7 @@ class ErrorTerms(NamedTuple):
     upper_error: float  # standard error for the upper end; differs in other norms
 
 
-def error_terms(gaps: BinGaps) -> ErrorTerms:
+def error_terms(gaps: BinGaps | ReplicatedGaps) -> ErrorTerms:
     r"""Sum of absolute gaps and three corrections of its upward bias.
 
     With :math:`\sigma_b` the standard error of a gap, :math:`\Phi, \varphi` of the normal law at

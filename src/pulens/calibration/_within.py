@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from pulens.calibration._gaps import BinGaps
+from pulens.calibration._gaps import BinGaps, ReplicatedGaps
 from pulens.calibration.binning import bin_starts
 from pulens.calibration.masses import BinCounts, MassMap, count_bins
 from pulens.cells import MassReplicates, WeightedEvidence, hull
@@ -31,27 +31,7 @@ Answer = TypeVar("Answer", bound=Estimate)
 FRACTIONS_DRAWN = 1000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GapsWithin:
-    """Gap of each bin and its variance from replicates of the cells; stands in for :class:`BinGaps`."""
-
-    gap: Floats
-    variance: Floats
-    away: Floats  # (replicate, bin): distances whose squares add up to the variance
-
-    @property
-    def deviation(self) -> Floats:
-        return np.sqrt(self.variance)
-
-    def variance_of_sum(self, weights: Floats, own: Floats | None = None) -> float:
-        r"""Variance of :math:`\sum_b w_b g_b`; ``own`` replaces :math:`w_b^2` on the diagonal."""
-        found = float(((self.away @ weights) ** 2).sum())
-        if own is not None:
-            found += float((own - weights**2) @ self.variance)
-        return max(found, 0.0)
-
-
-def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap) -> GapsWithin:
+def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap) -> ReplicatedGaps:
     """The gaps of bins; their doubt is that of cells added up."""
     found = _replicates(evidence, counted.edges)
     positive, population = found.between()
@@ -61,7 +41,7 @@ def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap)
     in_bin = np.zeros((found.thresholds.size, bins))
     in_bin[np.arange(found.thresholds.size), place] = 1.0
     away = found.away(positive @ in_bin - (population * mean_score) @ in_bin) * found.times_as_wide()
-    return GapsWithin(BinGaps.of(counted, masses).gap, (away**2).sum(axis=0), away)
+    return ReplicatedGaps(BinGaps.of(counted, masses).gap, away)
 
 
 def error_within(evidence: WeightedEvidence, of_positive: Floats, of_everyone: Floats, confidence: float) -> float:

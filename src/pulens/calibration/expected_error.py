@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
-from pulens.calibration._gaps import BinGaps, ErrorTerms, error_terms, noise_floor, norm_of
+from pulens.calibration._gaps import BinGaps, ErrorTerms, ReplicatedGaps, error_terms, noise_floor, norm_of
 from pulens.calibration._within import mean_scores
 from pulens.calibration.binning import check_redraws
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
@@ -179,7 +179,7 @@ def error_of_samples(
     asked: dict[str, Any] = {
         "binning": binning, "norm": norm, "confidence": confidence, "redraws": redraws, "seed": seed
     }  # fmt: skip
-    if isinstance(evidence, WeightedEvidence) and evidence.cells.priors.treatment == "range":
+    if evidence.within is not None and evidence.within.priors.treatment == "range":
         return _over_ways(samples, asked)
     power = check_norm(norm)
     tail = one_tail(check_confidence(confidence))
@@ -319,7 +319,7 @@ def check_norm(norm: float | str) -> float:
 class _GapsOfSample(NamedTuple):
     """Gaps of a sample's bins at one class prior, costly with clusters, and what follows at any confidence."""
 
-    gaps: BinGaps
+    gaps: BinGaps | ReplicatedGaps
     terms: ErrorTerms
     population: Floats
 
@@ -355,7 +355,9 @@ def _mean_error(samples: Sequence[_GapsOfSample], norm: float, quantile: float) 
     return _MeanError(mean.value, max(mean.corrected, 0.0), low, high, spread)
 
 
-def _other_norm(gaps: BinGaps, population: Floats, norm: float, quantile: float) -> tuple[float, float, float]:
+def _other_norm(
+    gaps: BinGaps | ReplicatedGaps, population: Floats, norm: float, quantile: float
+) -> tuple[float, float, float]:
     """Value, corrected value and upper end in a norm other than 1, by the delta method."""
     filled = population > 0
     value = norm_of(gaps.gap, population, norm)
@@ -379,10 +381,9 @@ def _other_norm(gaps: BinGaps, population: Floats, norm: float, quantile: float)
 
 def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, masses: MassMap) -> tuple[Notice, ...]:
     notices = [*evidence.class_prior.notices, *notice_of_recovery(evidence.tally, evidence.scenario)]
-    rests = evidence.cells.evidence if isinstance(evidence, WeightedEvidence) else evidence
-    notices += few_clusters(rests)
-    if isinstance(evidence, WeightedEvidence):
-        notices += cell_notices(evidence.cells)
+    notices += few_clusters(evidence.counted)
+    if evidence.within is not None:
+        notices += cell_notices(evidence.within)
     rows = evidence.tally.totals.unlabelled if masses.unlabelled_only else evidence.tally.totals.rows
     if found.binning == "mass" and rows < 2 * found.bins:
         notices.append(

@@ -153,7 +153,7 @@ def recalibrate(
     evidence = gather_within(labels, scores, **options)
     if scores_are == "probability":
         probabilities = probability_tally(evidence.tally)
-        if not isinstance(evidence, WeightedEvidence):
+        if evidence.within is None:
             evidence = evidence.with_tally(probabilities, evidence.buckets)
     if evidence.tally.totals.labelled < folds and not evidence.tally.is_weighted:
         raise InputError(
@@ -225,9 +225,7 @@ def cross_fitted(
     """
     mapped: list[Evidence] = []
     for others, own in _dealt(evidence, folds, rng):
-        together, part = (
-            one.cells.cells.whole if isinstance(one, WeightedEvidence) else one.tally for one in (others, own)
-        )
+        together, part = others.counted.tally, own.counted.tally
         for rows, missing in ((together, "leaves no {} row to fit to"), (part, "has no {} row to be judged by")):
             if not rows.totals.labelled or not rows.totals.rows - rows.totals.labelled:
                 kind = "other" if rows.totals.labelled else "labelled"

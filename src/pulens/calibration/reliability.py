@@ -215,9 +215,7 @@ def reliability_of_bins(
     else:
         low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
     known = check_redraws(redraws) > 1 and not has_too_few_clusters(evidence)
-    rows = counted.counts
-    if isinstance(evidence, WeightedEvidence):  # weights are not rows
-        rows = count_bins(evidence.cells.cells.whole, counted.edges).counts
+    rows = count_bins(evidence.counted.tally, counted.edges).counts
     bins = tuple(
         ReliabilityBin(
             float(counted.edges[b]),

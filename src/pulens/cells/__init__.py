@@ -2,7 +2,7 @@
 
 from pulens.cells.answer import CellRow, CellTable, cell_notices, cell_table, within_cells
 from pulens.cells.counts import LabellingCells, check_cells
-from pulens.cells.doubts import CellDoubts
+from pulens.cells.doubts import CellDoubts, doubts_of
 from pulens.cells.equal_rates import EqualRates, equal_rates
 from pulens.cells.evidence import CellEvidence
 from pulens.cells.gathering import as_one_cell, gather_cells, gather_within
@@ -29,6 +29,7 @@ __all__ = [
     "cell_notices",
     "cell_table",
     "check_cells",
+    "doubts_of",
     "equal_rates",
     "extreme_recalls",
     "gather_cells",

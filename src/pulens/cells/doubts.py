@@ -17,10 +17,11 @@ from pulens.cells.priors import PriorSetting
 from pulens.cells.rates import CellRates
 from pulens.cells.redraws import CellRedraws
 from pulens.estimate import Interval
+from pulens.evidence import Evidence
 from pulens.intervals.area import AreaUnderROC
 from pulens.intervals.clustered import Jackknife
 from pulens.intervals.construction import Construction
-from pulens.intervals.doubts import Choice, Doubt, in_doubt
+from pulens.intervals.doubts import Choice, Doubt, Doubts, in_doubt
 from pulens.intervals.kernels.quantiles import expanded_tail, percentiles
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.measured import Measured
@@ -118,6 +119,11 @@ class CellDoubts:
         table = found.recoveries.tables(*found.redrawn[:3])
         metric = self.choice.metric
         return (best_places(metric.compute(table), table.is_possible, higher_is_better=metric.higher_is_better),)
+
+
+def doubts_of(evidence: Evidence, resampling: Resampling) -> Doubts | CellDoubts:
+    """What finds the intervals of an evidence's metrics."""
+    return Doubts(evidence, resampling) if evidence.within is None else CellDoubts(evidence.within, resampling)
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,14 @@ class WeightedEvidence(Evidence):
         return self.within
 
     @property
+    def counted(self) -> Evidence:
+        return self.cells.evidence
+
+    @property
+    def by_itself(self) -> Evidence:
+        return self if self.alone is None else self.alone
+
+    @property
     def is_clustered(self) -> bool:
         return bool(self.cells.cells.buckets)
 

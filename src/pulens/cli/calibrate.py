@@ -261,16 +261,14 @@ def _judged(evidence: Any, settled: dict[str, Any], judged: dict[str, Any]) -> d
 
 def _told(evidence: Any) -> Any:
     """Rows as they were counted, and the class prior of all of them: weights of cells are not rows."""
-    from pulens.cells import WeightedEvidence
-
-    return evidence.cells.evidence if isinstance(evidence, WeightedEvidence) else evidence
+    return evidence.counted
 
 
 def _cells_told(evidence: Any) -> dict[str, Any]:
     """The class prior of every cell, where labels are random within cells only."""
-    from pulens.cells import WeightedEvidence, priors_within
+    from pulens.cells import priors_within
 
-    return {"within": priors_within(evidence.cells).to_dict()} if isinstance(evidence, WeightedEvidence) else {}
+    return {} if evidence.within is None else {"within": priors_within(evidence.within).to_dict()}
 
 
 def _answer(weighted: Any, found: dict[str, Any], reviewed: ReviewedReliability | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from pulens.cells import CellDoubts, WeightedEvidence, as_one_cell
+from pulens.cells import WeightedEvidence, as_one_cell, doubts_of
 from pulens.containers import plain_array
 from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
@@ -18,7 +18,6 @@ from pulens.decisions.within import covariances_within
 from pulens.errors import InputError, shown
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, Question
-from pulens.intervals.doubts import Doubts
 from pulens.intervals.kernels.quantiles import seeded_levels
 from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.kernels.simultaneous import LargestOf
@@ -180,10 +179,8 @@ def decision_curve(
 
 def _alone(evidence: Evidence, worlds: float) -> tuple[Evidence, Contradiction | None]:
     """The evidence, of a single cell that cell's, and what its rows rule out."""
-    own = evidence
-    if isinstance(own, WeightedEvidence) and own.alone is not None:
-        own = own.alone
-    return own, None if isinstance(own, WeightedEvidence) else find_contradiction(own, worlds)
+    own = evidence.by_itself
+    return own, None if own.within is not None else find_contradiction(own, worlds)
 
 
 def _around(
@@ -227,9 +224,7 @@ def _estimates(
     contradiction: Contradiction | None = None,
 ) -> list[Estimate]:
     """Net benefit at each ratio and its threshold, as an evaluation gives it."""
-    doubts: Any = None if resampling is None else Doubts(evidence, resampling)
-    if isinstance(evidence, WeightedEvidence) and resampling is not None:
-        doubts = CellDoubts(evidence.cells, resampling)
+    doubts: Any = None if resampling is None else doubts_of(evidence, resampling)
     asked = {"doubts": doubts, "contradiction": contradiction}
     return [
         estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, threshold=place, cost_ratio=ratio, **asked)

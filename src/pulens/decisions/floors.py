@@ -113,15 +113,15 @@ def best_precision_floor(evidence: Evidence, confidence: float) -> float:
 
 def labelled_rows(evidence: Evidence) -> Floats:
     """Labelled rows at or above each threshold; those of cells before they are weighted."""
-    own = evidence.cells.cells.whole if isinstance(evidence, WeightedEvidence) else evidence.tally
-    return np.asarray(own.labelled, float)
+    return np.asarray(evidence.counted.tally.labelled, float)
 
 
 def first_rows(evidence: Evidence) -> float:
     """Labelled rows from which on precision is looked at: of cells, so many that their weights are worth ten."""
-    if not isinstance(evidence, WeightedEvidence):
+    within = evidence.within
+    if within is None:
         return FIRST_ROWS
-    labelled, weights = evidence.cells.cells.totals[:, 0], evidence.cells.borrowed(evidence.cells.weights())
+    labelled, weights = within.cells.totals[:, 0], within.borrowed(within.weights())
     held = labelled > 0
     worth = 1 / float((weights[held] ** 2 / labelled[held]).sum())
     return FIRST_ROWS * float(labelled.sum()) / worth

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.atomic_write import write_whole
-from pulens.cells import CellDoubts, CellEvidence, WeightedEvidence, as_one_cell, cell_notices, gather_cells
+from pulens.cells import CellEvidence, WeightedEvidence, as_one_cell, cell_notices, doubts_of, gather_cells
 from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
 from pulens.decisions.actions import RULED_OUT, Actions
@@ -135,12 +135,13 @@ class Decision:
     @property
     def within(self) -> CellEvidence | None:
         """The cells within which labels are random, or the one cell of rows that belong together."""
-        return self.evidence.within if isinstance(self.evidence, WeightedEvidence) else None
+        found: CellEvidence | None = self.evidence.within
+        return found
 
     @property
     def counted(self) -> Evidence:
         """The rows as they were counted, with their class prior: weights of cells are not rows."""
-        return self.evidence if self.within is None else self.within.evidence
+        return self.evidence.counted
 
     @property
     def clusters(self) -> Clustering | None:
@@ -390,7 +391,7 @@ def _evidence(
     else:
         refuse_without_cells(question, split)
         found = question.evidence(labels, scores, reading)
-    if isinstance(found, WeightedEvidence):
+    if found.within is not None:
         return found
     found = within_what_is_possible(found)
     return found if found.buckets is None else WeightedEvidence.of(as_one_cell(found, question), found)
@@ -511,11 +512,12 @@ class _Deciding:
         """Where these rows rule out random labels: rates are then those of possible worlds, as in an evaluation."""
         if self.within is not None and len(self.within.cells) > 1:  # class priors that cells rule out are refused
             return None
-        return find_contradiction(self.evidence if self.within is None else self.within.evidence)
+        return find_contradiction(self.evidence.counted)
 
     @property
     def within(self) -> CellEvidence | None:
-        return self.evidence.within if isinstance(self.evidence, WeightedEvidence) else None
+        found: CellEvidence | None = self.evidence.within
+        return found
 
     def _lowest_possible(self, threshold: float) -> float:
         """The lowest recall of a possible world."""
@@ -534,7 +536,7 @@ class _Deciding:
 
     @property
     def _is_weighted(self) -> bool:
-        return isinstance(self.evidence, WeightedEvidence)
+        return self.within is not None
 
     def _noisy_limit(self, threshold: float) -> float:
         """The lower end of recall's own interval, one-sided, where labels are noisy.
@@ -737,8 +739,8 @@ class _Deciding:
 
     @property
     def _labelling(self) -> str:
-        if isinstance(self.evidence, WeightedEvidence) and len(self.evidence.cells.cells) > 1:
-            return f"random labelling within {self.evidence.cells.cells.words}"
+        if self.within is not None and len(self.within.cells) > 1:
+            return f"random labelling within {self.within.cells.words}"
         return "random labelling"
 
     def _fixed(self, name: str, threshold: float) -> Construction:
@@ -753,14 +755,8 @@ class _Deciding:
 
     def _as_evaluated(self, name: str, threshold: float) -> Estimate:
         """What an evaluation says at a threshold that was not chosen by these labels."""
-        own = self.evidence
-        if isinstance(own, WeightedEvidence) and own.alone is not None:
-            own = own.alone
-        doubts: Any = None
-        if self.resampling is not None and isinstance(own, WeightedEvidence):
-            doubts = CellDoubts(own.cells, self.resampling)
-        elif self.resampling is not None:
-            doubts = Doubts(own, self.resampling)
+        own = self.evidence.by_itself
+        doubts: Any = None if self.resampling is None else doubts_of(own, self.resampling)
         return estimate(name, METRICS[name], own, threshold=threshold, doubts=doubts)
 
     def _rate(self, name: str, place: int, chosen: ChosenAgain | ChosenAgainWithin | None) -> Estimate | None:

@@ -68,6 +68,21 @@ class Evidence:
     def target_population(self) -> str:
         return self.recovery.target_population
 
+    @property
+    def within(self) -> Any:
+        """The cells within which labels are random, where these rows stand for them."""
+        return None
+
+    @property
+    def counted(self) -> Evidence:
+        """The rows as they were counted: weights of cells are not rows."""
+        return self
+
+    @property
+    def by_itself(self) -> Evidence:
+        """Of rows that were taken for one cell those rows; else the evidence itself."""
+        return self
+
     def with_tally(self, tally: Tally, buckets: BucketTally | None = None) -> Evidence:
         """The same assumptions about other counts, such as a redrawn tally."""
         check_kinds(Evidence.with_tally, {"tally": tally, "buckets": buckets})

@@ -11,7 +11,6 @@ import numpy as np
 from pulens.calibration.masses import count_bins
 from pulens.calibration.probabilities import probability_tally
 from pulens.calibration.recalibrators import RECALIBRATORS
-from pulens.cells import WeightedEvidence
 from pulens.estimate import Estimate
 from pulens.notice import Severity, worst_first
 from pulens.report.calibration import verdict_words
@@ -76,7 +75,7 @@ def calibration_page(
     """The whole page as text."""
     notices = [*(reliability.notices if reliability else ()), *(recalibration.notices if recalibration else ())]
     notices += list(evidence.class_prior.notices)
-    told = evidence.cells.evidence if isinstance(evidence, WeightedEvidence) else evidence  # weights are not rows
+    told = evidence.counted  # weights are not rows
     limit = largest_possible_prior(evidence, thin(evidence.tally).tally)
     data: dict[str, Any] = {
         "totals": evidence.tally.totals._asdict(),
@@ -117,9 +116,7 @@ def calibration_page(
 def _assumptions(told: Evidence, evidence: Evidence) -> tuple[Assumption, ...]:
     """What is assumed; within cells labels are random there only."""
     found = data_assumptions(told)
-    if not isinstance(evidence, WeightedEvidence):
-        return found
-    return (random_within(evidence.cells.cells.words), *found[1:])
+    return found if evidence.within is None else (random_within(evidence.within.cells.words), *found[1:])
 
 
 def _reviewed(found: ReviewedReliability) -> dict[str, Any]:
