@@ -27,15 +27,22 @@ os.environ.setdefault("DO_NOT_TRACK", "1")
 warnings.filterwarnings("ignore")
 logging.disable(logging.WARNING)
 
-import evidently  # noqa: E402
-import nannyml  # noqa: E402
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
-from evidently import Report  # noqa: E402
-from evidently.metrics import ValueDrift  # noqa: E402
 
 import pulens  # noqa: E402
 from pulens.counts.tally import Tally  # noqa: E402
+
+try:
+    import nannyml
+except ImportError:
+    nannyml = None
+try:
+    import evidently
+    from evidently import Report
+    from evidently.metrics import ValueDrift
+except ImportError:
+    evidently = None
 
 APART = 1.466  # standard deviations between positives and negatives
 PRIOR = 0.2
@@ -139,6 +146,8 @@ WAYS: dict[str, Callable[[list[pd.DataFrame], list[pd.DataFrame]], Found]] = {
     "Evidently drift of the score": evidently_drift(None),
     "Evidently drift, Kolmogorov-Smirnov": evidently_drift("ks"),
 }
+THERE = {"NannyML": nannyml, "Evidently": evidently}
+WAYS = {name: way for name, way in WAYS.items() if THERE.get(name.split()[0], pulens) is not None}
 
 
 def errors(lives: int) -> None:
@@ -216,7 +225,8 @@ def main() -> None:
     given = parser.parse_args()
     for way in [one for one in WAYS if given.ways.lower() not in one.lower()]:
         del WAYS[way]
-    print(f"pulens {pulens.__version__}, NannyML {nannyml.__version__}, Evidently {evidently.__version__}")
+    versions = [f"{name} {getattr(one, '__version__', 'is not there')}" for name, one in THERE.items()]
+    print(f"pulens {pulens.__version__}, {', '.join(versions)}")
     for name in given.parts:
         parts[name](given.quiet_lives if name == "quiet" else given.lives)
 

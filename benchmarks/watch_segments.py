@@ -12,7 +12,7 @@ import argparse
 
 import numpy as np
 
-from pulens.watching.evidence_lines import RunningEvidence
+from pulens.watching.evidence_lines import RISING, SHARE_SPREAD, RunningEvidence
 from pulens.watching.monitor import PARTS, SLACK
 from pulens.watching.noise import NoiseLevels
 from pulens.watching.segments import FOR_SEGMENTS, shared_bars
@@ -26,7 +26,8 @@ def totals(rng: np.random.Generator, windows: int, step: float) -> np.ndarray:
     """The log of the running total of one segment after each window."""
     level = np.where(np.arange(windows) < BEGIN, 0.0, step)
     values = (rng.normal(size=windows) + level - rng.normal() / np.sqrt(REFERENCE))[:, None]
-    evidence, found = RunningEvidence(KNOWN, windows=windows, coordinates=1), np.empty(windows)
+    evidence = RunningEvidence(KNOWN, windows=windows, coordinates=1, spread=SHARE_SPREAD, rising=RISING)
+    found = np.empty(windows)
     evidence.add_reference(np.zeros(1), 1 / REFERENCE)
     for place, value in enumerate(values):
         evidence.add(value, 1.0)

@@ -42,7 +42,7 @@ with Path("queue.csv").open("w", newline="") as file:
     writer.writeheader()
     writer.writerows({**row, "answer": int(subscribes[int(row["row"])])} for row in rows)
 
-evaluation = pulens.evaluate(labels, scores, reviews="queue.csv", redraws=200)
+evaluation = pulens.evaluate(labels, scores, reviews="queue.csv", redraws=200, labelling="random")
 for name, value in truth.items():
     recovered = evaluation.estimates[name].value
     print(f"checked rows: {evaluation.audit.estimates[name]}; recovered {recovered:.3f}, truth {value:.3f}")

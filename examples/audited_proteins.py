@@ -33,7 +33,7 @@ truth = {
 
 # what the labels tell, even with the true class prior
 given = {"class_prior": hidden / (hidden + others), "scenario": "case-control", "threshold": threshold}
-told = pulens.evaluate(labels, scores, **given, redraws=200)
+told = pulens.evaluate(labels, scores, **given, redraws=200, labelling="random")
 print(f"labels alone: {told.estimates['recall']}; the truth is {truth['recall']:.3f}")
 
 # an afternoon: 200 rows, drawn where answers matter, and a person who looks at each
@@ -46,7 +46,9 @@ with Path("queue.csv").open("w", newline="") as file:
     writer.writeheader()
     writer.writerows({**row, "answer": "yes" if has_function[int(row["row"])] else "no"} for row in rows)
 
-evaluation = pulens.evaluate(labels, scores, reviews="queue.csv", scenario="case-control", redraws=200)
+evaluation = pulens.evaluate(
+    labels, scores, reviews="queue.csv", scenario="case-control", redraws=200, labelling="random"
+)
 audit = evaluation.audit
 print(f"\n{audit.labelling.verdict}\n")
 for name, value in truth.items():

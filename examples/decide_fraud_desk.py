@@ -57,7 +57,9 @@ print(
 # better than looking at every claim or at none.
 
 # %%
-evaluation = pulens.evaluate(confirmed, scores, class_prior=(0.08, 0.12), threshold=monday.threshold, redraws=400)
+evaluation = pulens.evaluate(
+    confirmed, scores, class_prior=(0.08, 0.12), threshold=monday.threshold, redraws=400, labelling="random"
+)
 evaluation.decision_curve().plot()
 
 # %%

@@ -59,7 +59,9 @@ assert pair.ratio_interval.low <= truth <= pair.ratio_interval.high
 # Where is it better than removing nothing, or everything?
 
 # %%
-curve = pulens.evaluate(reported, scores["strict"], class_prior=0.1, threshold=thresholds["strict"]).decision_curve()
+curve = pulens.evaluate(
+    reported, scores["strict"], class_prior=0.1, threshold=thresholds["strict"], labelling="random"
+).decision_curve()
 useful = curve.ratios[(curve.low > 0) & (curve.low > curve.flag_all)]
 print(f"the strict filter is surely worth having for cost ratios from {useful[0]:.3f} to {useful[-1]:.3f}")
 curve.plot()

@@ -23,7 +23,7 @@ diagnosed = (ill & (rng.random(ill.size) < 0.5)).astype(int)
 model = make_pipeline(StandardScaler(), LogisticRegression())
 scores = cross_val_predict(model, measured, diagnosed, cv=5, method="decision_function")
 
-evaluation = pulens.evaluate(diagnosed, scores, class_prior=(0.3, 0.45), redraws=400)
+evaluation = pulens.evaluate(diagnosed, scores, class_prior=(0.3, 0.45), redraws=400, labelling="random")
 promise = evaluation.decide(recall_at_least=0.8)
 print(promise)
 

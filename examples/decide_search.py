@@ -34,7 +34,7 @@ for name in ("precision_at_k", "ndcg_at_k"):
     print(comparison.difference("logistic", "bayes", name))
 
 for name, each in scores.items():
-    top = pulens.evaluate(clicked, each, class_prior=0.1, redraws=300).top(50)
+    top = pulens.evaluate(clicked, each, class_prior=0.1, redraws=300, labelling="random").top(50)
     order = np.argsort(-each, kind="stable")[:50]
     truth = relevant[order].mean()
     gain = ndcg_score(relevant[None].astype(int), each[None], k=50, ignore_ties=True)

@@ -24,7 +24,9 @@ scores = np.concatenate([known, library])
 # Between one compound in two hundred and one in fifty is active, says experience with such targets.
 
 # %%
-evaluation = pulens.evaluate(labels, scores, class_prior=(0.005, 0.02), scenario="case-control", redraws=400)
+evaluation = pulens.evaluate(
+    labels, scores, class_prior=(0.005, 0.02), scenario="case-control", redraws=400, labelling="random"
+)
 first = evaluation.top(200)
 print(first)
 

@@ -55,7 +55,7 @@ forest = ExtraTreesClassifier(100, min_samples_leaf=3, class_weight="balanced", 
 scores = cross_val_predict(forest, features, by_inspector, cv=5, method="predict_proba")[:, 1]
 
 setting = {"class_prior": scratched.mean(), "scenario": "single-set", "threshold": 0.4}
-evaluation = pulens.evaluate(by_inspector.astype(int), scores, **setting)
+evaluation = pulens.evaluate(by_inspector.astype(int), scores, **setting, labelling="random")
 true_recall = (scores[scratched] >= 0.4).mean()
 recall = evaluation.estimates["recall"]
 labelled_rate = (scores[by_inspector] >= 0.4).mean()
@@ -78,7 +78,7 @@ evaluation.plot()
 # %%
 inspected = rng.random(len(patches)) < 40 / scratched.sum()  # a random inspection, whatever the scratch
 at_random = (scratched & inspected).astype(int)
-again = pulens.evaluate(at_random, scores, **setting).estimates["recall"]
+again = pulens.evaluate(at_random, scores, **setting, labelling="random").estimates["recall"]
 print(f"{at_random.sum()} scratches of a random inspection say: {again}")
 wide = evaluation.sensitivity("recall", factor=5)
 

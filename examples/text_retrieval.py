@@ -62,7 +62,7 @@ labels = np.repeat([1, 0], [bookmarks.size, judged.size])
 # %%
 truth = relevant[judged]
 known = {"class_prior": (truth.mean() * 0.8, truth.mean() * 1.2), "scenario": "case-control"}
-evaluation = pulens.evaluate(labels, scores, **known, threshold=-1.5)
+evaluation = pulens.evaluate(labels, scores, **known, threshold=-1.5, labelling="random")
 print(evaluation)
 
 # %%

@@ -30,7 +30,9 @@ scores = cross_val_predict(model, features, diagnosed, cv=5, method="predict_pro
 # The diagnosed were picked out of the sample, and the survey's 95% interval for the prevalence is 33% to 41%.
 
 # %%
-evaluation = pulens.evaluate(diagnosed, scores, class_prior=(0.33, 0.41), scenario="single-set", threshold=0.15)
+evaluation = pulens.evaluate(
+    diagnosed, scores, class_prior=(0.33, 0.41), scenario="single-set", threshold=0.15, labelling="random"
+)
 print(evaluation)
 
 # %% [markdown]

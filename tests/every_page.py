@@ -29,9 +29,9 @@ def sampled(n, share=0.2, apart=2.0, labelled=0.4, seed=0):
 
 def evaluations(folder):
     labels, scores, _ = sampled(1500)
-    found = pulens.evaluate(labels, scores, class_prior=(0.15, 0.25), redraws=100)
+    found = pulens.evaluate(labels, scores, class_prior=(0.15, 0.25), redraws=100, labelling="random")
     found.to_html(folder / "evaluation.html", top=[200, 50], scores_are="probability")
-    pulens.evaluate(labels, scores, redraws=100).to_html(folder / "evaluation-estimated.html")
+    pulens.evaluate(labels, scores, redraws=100, labelling="random").to_html(folder / "evaluation-estimated.html")
 
 
 def groups(folder):
@@ -45,7 +45,9 @@ def groups(folder):
     pulens.evaluate_by(table, "site", **given, redraws=100).to_html(folder / "segments.html")
     pulens.gaps_by(table, "site", threshold=1.0, redraws=100).to_html(folder / "gaps.html")
     priors = {"north": 0.15, "south": 0.3, "east": 0.3, "a site with a rather long name of its own": 0.3}
-    within = pulens.evaluate(table, labelled_within="site", class_prior=priors, threshold=1.0, redraws=100)
+    within = pulens.evaluate(
+        table, labelled_within="site", class_prior=priors, threshold=1.0, redraws=100, labelling="random"
+    )
     within.to_html(folder / "evaluation-cells.html")
 
 
@@ -85,7 +87,9 @@ def audits(folder):
         writer.writerows({**row, "answer": int(truth[int(row["row"])])} for row in rows)
     result = pulens.read_audit(folder / "queue.csv")
     result.to_html(folder / "audit.html")
-    pulens.evaluate(labels, scores, reviews=result, redraws=100).to_html(folder / "evaluation-audit.html")
+    pulens.evaluate(labels, scores, reviews=result, redraws=100, labelling="random").to_html(
+        folder / "evaluation-audit.html"
+    )
 
 
 def decisions(folder):
@@ -121,7 +125,7 @@ def notebooks(folder):
     """What a notebook shows of each answer, in a part of a page that scrolls by itself, as notebooks have it."""
     labels, scores, _ = sampled(600)
     shown = {
-        "evaluation": pulens.evaluate(labels, scores, class_prior=(0.15, 0.25), redraws=100),
+        "evaluation": pulens.evaluate(labels, scores, class_prior=(0.15, 0.25), redraws=100, labelling="random"),
         "comparison": compare(labels, {"one": scores, "two": scores**2 + 0.01 * labels}, class_prior=0.2, redraws=100),
     }
     for name, answer in shown.items():

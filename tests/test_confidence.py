@@ -13,7 +13,9 @@ from pulens.priors import estimate_prior
 LABELS = np.repeat([1, 0], [20, 80])
 SCORES = np.linspace(0.99, 0.01, 100)
 DOORS = {
-    "evaluate": lambda confidence: pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=confidence),
+    "evaluate": lambda confidence: pulens.evaluate(
+        LABELS, SCORES, class_prior=0.4, confidence=confidence, labelling="random"
+    ),
     "prior": lambda confidence: estimate_prior(LABELS, SCORES, confidence=confidence),
     "calibrate": lambda confidence: expected_calibration_error(LABELS, SCORES, class_prior=0.4, confidence=confidence),
     "guarantee": lambda confidence: evaluation_bound(0.4, 200, 3000, 9, confidence=confidence),

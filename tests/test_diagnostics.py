@@ -23,7 +23,7 @@ def codes(labels, scores, **options) -> set[str]:
     options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 1.0, "redraws": 100, **options}
     if "audit" in options:
         del options["class_prior"]
-    return {notice.code for notice in pulens.evaluate(labels, scores, **options).notices}
+    return {notice.code for notice in pulens.evaluate(labels, scores, **options, labelling="random").notices}
 
 
 def test_sound_data_raise_no_alarm() -> None:
@@ -34,7 +34,9 @@ def test_sound_data_raise_no_alarm() -> None:
 
 def test_few_labelled_rows_are_told_how_many_are_needed() -> None:
     labels, scores = sample(labelled=20)
-    found = pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=1.0, redraws=100)
+    found = pulens.evaluate(
+        labels, scores, class_prior=0.2, scenario="case-control", threshold=1.0, redraws=100, labelling="random"
+    )
     message = next(str(notice) for notice in found.notices if notice.code == "wide-recall")
     assert "labelled positives are needed" in message
     assert labelled_needed(0.05, rate=0.5) == 385

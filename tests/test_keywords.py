@@ -22,13 +22,13 @@ SCORES = 1 / (1 + np.exp(-RNG.normal(LABELS)))
 TALLY = Tally.from_arrays(LABELS, SCORES)
 FRAME = pl.DataFrame({"score": SCORES, "other": 1 - SCORES, "label": LABELS, "site": np.arange(200) % 2})
 ASSUMED = {"class_prior": 0.4, "scenario": "single-set"}
-EVALUATION = pulens.evaluate(TALLY, threshold=0.5, confidence=None, **ASSUMED)
+EVALUATION = pulens.evaluate(TALLY, threshold=0.5, confidence=None, **ASSUMED, labelling="random")
 
 #: a call of each door with further keywords, and the name that its message must give
 DOORS = {
-    "evaluate": lambda **more: pulens.evaluate(LABELS, SCORES, **more),
-    "evaluate a tally": lambda **more: pulens.evaluate(TALLY, **more),
-    "evaluate inside an engine": lambda **more: pulens.evaluate(FRAME.lazy(), **more),
+    "evaluate": lambda **more: pulens.evaluate(LABELS, SCORES, **more, labelling="random"),
+    "evaluate a tally": lambda **more: pulens.evaluate(TALLY, **more, labelling="random"),
+    "evaluate inside an engine": lambda **more: pulens.evaluate(FRAME.lazy(), **more, labelling="random"),
     "evaluate_by": lambda **more: pulens.evaluate_by(FRAME, "site", **more),
     "gaps_by": lambda **more: pulens.gaps_by(FRAME, "site", **more),
     "compare": lambda **more: pulens.compare(LABELS, {"a": SCORES, "b": -SCORES}, **more),
@@ -103,11 +103,11 @@ def test_parameters_of_metrics_are_named_too(call, meant):
 
 def test_a_keyword_like_no_other_is_answered_with_all_there_are():
     with pytest.raises(KeywordError, match=r"evaluate\(\) has no argument 'xyz'\. It takes 'audit',.*'reviews'"):
-        pulens.evaluate(LABELS, SCORES, xyz=1)
+        pulens.evaluate(LABELS, SCORES, xyz=1, labelling="random")
 
 
 def test_rows_may_be_given_by_name():
-    found = pulens.evaluate(labels=LABELS, scores=SCORES, confidence=None, **ASSUMED)
+    found = pulens.evaluate(labels=LABELS, scores=SCORES, confidence=None, **ASSUMED, labelling="random")
     assert found.tally == TALLY
 
 

@@ -15,7 +15,7 @@ matplotlib.use("Agg")
 def evaluation():
     rng = np.random.default_rng(0)
     labels = (rng.random(500) < 0.2).astype(int)
-    return pulens.evaluate(labels, rng.normal(labels), class_prior=0.3)
+    return pulens.evaluate(labels, rng.normal(labels), class_prior=0.3, labelling="random")
 
 
 def test_an_evaluation_draws_both_curves_with_the_uncorrected_ones_behind(evaluation):

@@ -47,7 +47,7 @@ class PUScorer:
         """
         own = {name: value for name, value in options.items() if name in self.metric.parameters}
         rest = {name: value for name, value in options.items() if name not in own}
-        evaluation = evaluate(y, scores, confidence=None, **rest)
+        evaluation = evaluate(y, scores, confidence=None, **{"labelling": "random", **rest})
         best = evaluation.best_threshold(self.name, **own)
         table = recover_at(evaluation.tally, evaluation.evidence.assumptions, best)
         return max(float(self.metric.compute(table, **own)[0]), 0.0)
@@ -131,10 +131,13 @@ class _CurveDisplay:
     def from_predictions(
         cls, y_true: Any, y_score: Any, *, ax: Any = None, name: str | None = None, **options: Any
     ) -> Any:
-        """Draw from PU labels and scores; ``options`` are those of :func:`pulens.evaluate`."""
+        """Draw from PU labels and scores; ``options`` are those of :func:`pulens.evaluate`.
+
+        Labels are taken for random unless ``labelling`` says otherwise.
+        """
         check_keywords("from_predictions", options, keywords_of(evaluate) | {"ax", "name"})
         style = {} if name is None else {"label": name}
-        return cls.from_evaluation(evaluate(y_true, y_score, **options), ax=ax, **style)
+        return cls.from_evaluation(evaluate(y_true, y_score, **{"labelling": "random", **options}), ax=ax, **style)
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: Any, **options: Any) -> Any:

@@ -70,6 +70,7 @@ def test_recovered_curves_and_areas(case_id, reference_cases):
             class_prior=assumptions.unlabelled_prior,
             label_noise=assumptions.label_noise,
             scenario="case-control",
+            labelling="random",
         ).at(expected["at_threshold"]["threshold"])
         for name, answer in _named_as_in_the_cases(at).items():
             assert_answer(answer, expected["at_threshold"][name], case)

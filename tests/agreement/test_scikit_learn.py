@@ -83,7 +83,7 @@ def test_curves_are_the_classical_ones():
     rng = np.random.default_rng(0)
     y = (rng.random(400) < 0.3).astype(int)
     scores = np.round(rng.normal(y), 1)
-    evaluation = pulens.evaluate(y, scores, class_prior=0, scenario="case-control")
+    evaluation = pulens.evaluate(y, scores, class_prior=0, scenario="case-control", labelling="random")
     alarms, hits, thresholds = classical.roc_curve(y, scores, drop_intermediate=False)
     np.testing.assert_allclose(evaluation.roc.x, alarms, atol=1e-12)
     np.testing.assert_allclose(evaluation.roc.y, hits, atol=1e-12)
@@ -100,7 +100,9 @@ def test_uncorrected_numbers_are_what_scikit_learn_says_of_the_labels():
     rng = np.random.default_rng(1)
     labels = (rng.random(300) < 0.2).astype(int)
     scores = rng.normal(labels)
-    uncorrected = pulens.evaluate(labels, scores, class_prior=0.4, threshold=0.5, scenario="case-control").uncorrected
+    uncorrected = pulens.evaluate(
+        labels, scores, class_prior=0.4, threshold=0.5, scenario="case-control", labelling="random"
+    ).uncorrected
     assert uncorrected["roc_auc"].value == pytest.approx(classical.roc_auc_score(labels, scores), abs=1e-12)
     assert uncorrected["f1"].value == pytest.approx(classical.f1_score(labels, scores >= 0.5), abs=1e-12)
 

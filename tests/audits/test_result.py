@@ -108,7 +108,9 @@ def test_the_class_prior_of_an_audit_is_taken_where_one_is_taken():
     random = np.random.default_rng(1)
     labels = np.repeat([1, 0], [100, 900])
     scores = np.append(random.normal(2, 1, 100), random.normal(0, 1, 900))
-    found = pulens.evaluate(labels, scores, class_prior=_result(labelled=[80, 20]).class_prior, threshold=1.0)
+    found = pulens.evaluate(
+        labels, scores, class_prior=_result(labelled=[80, 20]).class_prior, threshold=1.0, labelling="random"
+    )
     assert found.class_prior.method == prior.method
     assert found.estimates["recall"].interval is not None
 

@@ -30,7 +30,9 @@ def folder(tmp_path_factory):
         writer.writerows({**row, "answer": int(truth[int(row["row"])])} for row in rows)
     result = pulens.read_audit(place / "queue.csv")
     result.to_html(place / "audit.html", title=NAME)
-    pulens.evaluate(labels, scores, reviews=result, redraws=100).to_html(place / "evaluation.html", title=NAME)
+    pulens.evaluate(labels, scores, reviews=result, redraws=100, labelling="random").to_html(
+        place / "evaluation.html", title=NAME
+    )
     return place
 
 

@@ -67,7 +67,7 @@ def test_the_diagram_follows_the_class_prior_as_python_does(open_page, report):
 
 def test_an_evaluation_with_probabilities_has_the_diagram(open_page, tmp_path):
     path = tmp_path / "report.html"
-    evaluate(*rows(), class_prior=0.3, redraws=100).to_html(path, scores_are="probability")
+    evaluate(*rows(), class_prior=0.3, redraws=100, labelling="random").to_html(path, scores_are="probability")
     opened = open_page(path)
     assert opened.page.locator("#chart-reliability svg").count() == 1
     assert opened.page.locator("figure svg").count() == 9

@@ -18,7 +18,9 @@ def found():
     labels = positive & (rng.random(2000) < np.where(north, 0.6, 0.2))
     frame = polars.DataFrame({"score": rng.normal(1.6 * positive).round(2), "label": labels * 1, "clinic": clinic})
     priors = {"north": 0.1, "<b>south</b>": 0.3}
-    return pulens.evaluate(frame, labelled_within="clinic", class_prior=priors, threshold=1.0, redraws=300)
+    return pulens.evaluate(
+        frame, labelled_within="clinic", class_prior=priors, threshold=1.0, redraws=300, labelling="random"
+    )
 
 
 def test_the_page_shows_cells_and_moves_as_python_does(open_page, found, tmp_path):

@@ -22,12 +22,14 @@ def rows(favour):
 
 @pytest.fixture(scope="module")
 def contradicted():
-    return evaluate(*rows(6.0), class_prior=0.2, scenario="case-control", threshold=2.0)
+    return evaluate(*rows(6.0), class_prior=0.2, scenario="case-control", threshold=2.0, labelling="random")
 
 
 @pytest.fixture(scope="module")
 def sound():
-    return evaluate(*rows(1.0), class_prior=0.2, scenario="case-control", threshold=2.0, redraws=200)
+    return evaluate(
+        *rows(1.0), class_prior=0.2, scenario="case-control", threshold=2.0, redraws=200, labelling="random"
+    )
 
 
 def page_of(evaluation, tmp_path_factory):
@@ -88,7 +90,9 @@ def test_a_slider_in_the_contradicted_part_withholds_numbers(open_page, sound, s
 
 def test_a_lower_prior_on_a_contradicted_report_is_recovered_as_ever(open_page, contradicted_page):
     labels, scores = rows(6.0)
-    there = evaluate(labels, scores, class_prior=0.05, scenario="case-control", threshold=2.0, confidence=None)
+    there = evaluate(
+        labels, scores, class_prior=0.05, scenario="case-control", threshold=2.0, confidence=None, labelling="random"
+    )
     assert there.labelling is None
     opened = open_page(contradicted_page, "#prior=0.05")
     assert opened.number("precision") == pytest.approx(there.estimates["precision"].value, abs=1e-9)

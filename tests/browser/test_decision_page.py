@@ -21,7 +21,7 @@ def rows(n=900, prior=0.2, separation=2.0, seed=0):
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return evaluate(*rows(), class_prior=(0.15, 0.25), redraws=100)
+    return evaluate(*rows(), class_prior=(0.15, 0.25), redraws=100, labelling="random")
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_the_top_of_the_list_follows_the_class_prior(open_page, report):
     opened = open_page(report)
     opened.page.evaluate("page.moveTo({prior: 0.09})")
     opened.settle()
-    there = evaluate(*rows(), class_prior=at(opened)[0], confidence=None).top(50)
+    there = evaluate(*rows(), class_prior=at(opened)[0], confidence=None, labelling="random").top(50)
     for name in ("precision_at_k", "recall_at_k", "ndcg_at_k"):
         cell = opened.page.locator(f"[data-top-measure={name}]")
         assert float(cell.get_attribute("data-value")) == pytest.approx(there[name].value, abs=1e-9)
@@ -156,7 +156,7 @@ def test_a_decision_opens_with_its_numbers_and_moves_as_python_does(open_page, d
     assert shown(opened, "choice", "threshold") == there.threshold
     assert shown(opened, "choice") == pytest.approx(there.cost.value, rel=1e-9)
     assert shown(opened, "use") == pytest.approx(cost_at(there.evidence, costs, threshold, None).value, rel=1e-9)
-    table = evaluate(*rows(), class_prior=prior, threshold=threshold, confidence=None).estimates
+    table = evaluate(*rows(), class_prior=prior, threshold=threshold, confidence=None, labelling="random").estimates
     for name in ("recall", "precision"):
         cell = opened.page.locator(f"[data-tile={name}]")
         assert float(cell.get_attribute("data-value")) == pytest.approx(table[name].value, abs=1e-9)

@@ -20,7 +20,7 @@ def rows(n=1500, prior=0.2, separation=2.0, seed=0):
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return evaluate(*rows(), class_prior=(0.15, 0.25), scenario="single-set", redraws=200)
+    return evaluate(*rows(), class_prior=(0.15, 0.25), scenario="single-set", redraws=200, labelling="random")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,15 @@ def report(evaluation, tmp_path_factory):
 def check_against_python(opened, prior, threshold):
     """What the page shows beside what Python says for the same rows."""
     labels, scores = rows()
-    there = evaluate(labels, scores, class_prior=prior, scenario="single-set", threshold=threshold, confidence=None)
+    there = evaluate(
+        labels,
+        scores,
+        class_prior=prior,
+        scenario="single-set",
+        threshold=threshold,
+        confidence=None,
+        labelling="random",
+    )
     for name in LIVE:
         assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9), name
     table = there.at(threshold).table
@@ -81,9 +89,13 @@ def test_intervals_and_bounds_follow_the_slider(open_page, evaluation, report):
     opened.page.evaluate("page.moveTo({prior: 0.1})")
     opened.settle()
     labels, scores = rows()
-    there = evaluate(labels, scores, unlabelled_prior=0.1, scenario="single-set", threshold=evaluation.threshold)
+    there = evaluate(
+        labels, scores, unlabelled_prior=0.1, scenario="single-set", threshold=evaluation.threshold, labelling="random"
+    )
     prior = there.class_prior.value
-    there = evaluate(labels, scores, class_prior=prior, scenario="single-set", threshold=evaluation.threshold)
+    there = evaluate(
+        labels, scores, class_prior=prior, scenario="single-set", threshold=evaluation.threshold, labelling="random"
+    )
     for name, slack in (("roc_auc", 0.002), ("precision", 0.02), ("recall", 0.02), ("f1", 0.02)):
         low, high = (
             float(end) for end in opened.page.locator(f"td[data-interval='{name}']").inner_text().split(" to ")
@@ -250,7 +262,7 @@ def test_the_switch_shows_what_the_other_scenario_says(open_page, evaluation, re
     opened.settle()
     labels, scores = rows()
     given = {"class_prior": evaluation.class_prior.value, "scenario": "case-control"}
-    there = evaluate(labels, scores, **given, threshold=evaluation.threshold)
+    there = evaluate(labels, scores, **given, threshold=evaluation.threshold, labelling="random")
     for name in LIVE:
         assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9), name
     low, high = (float(end) for end in opened.page.locator("td[data-interval='roc_auc']").inner_text().split(" to "))
@@ -271,11 +283,13 @@ def test_the_switch_shows_what_the_other_scenario_says(open_page, evaluation, re
 
 def test_the_switch_keeps_the_share_that_was_estimated(open_page, tmp_path):
     labels, scores = rows(separation=3.0)
-    estimated = evaluate(labels, scores, scenario="single-set", redraws=200)
+    estimated = evaluate(labels, scores, scenario="single-set", redraws=200, labelling="random")
     path = tmp_path / "estimated.html"
     estimated.to_html(path)
     opened = open_page(path, "#scenario=case-control")
-    there = evaluate(labels, scores, scenario="case-control", threshold=estimated.threshold, redraws=200)
+    there = evaluate(
+        labels, scores, scenario="case-control", threshold=estimated.threshold, redraws=200, labelling="random"
+    )
     told = [name for name in LIVE if there.estimates[name].withheld_because is None]
     assert len(told) >= 5
     for name in told:
@@ -288,7 +302,7 @@ def test_the_switch_keeps_the_share_that_was_estimated(open_page, tmp_path):
 
 
 def test_numbers_that_rest_on_an_estimate_say_so_until_the_prior_is_chosen(open_page, tmp_path):
-    estimated = evaluate(*rows(separation=3.0), scenario="single-set", redraws=200)
+    estimated = evaluate(*rows(separation=3.0), scenario="single-set", redraws=200, labelling="random")
     path = tmp_path / "estimated.html"
     estimated.to_html(path)
     opened = open_page(path)
@@ -301,7 +315,7 @@ def test_numbers_that_rest_on_an_estimate_say_so_until_the_prior_is_chosen(open_
 
 
 def test_where_rows_hardly_speak_about_the_prior_the_page_leads_with_the_rest(open_page, tmp_path):
-    weak = evaluate(*rows(separation=0.4), scenario="single-set", threshold=0.4, redraws=200)
+    weak = evaluate(*rows(separation=0.4), scenario="single-set", threshold=0.4, redraws=200, labelling="random")
     path = tmp_path / "weak.html"
     weak.to_html(path)
     opened = open_page(path)
@@ -347,7 +361,9 @@ def test_tiles_show_the_uncorrected_number_beside_the_recovered_one(open_page, e
     page.evaluate("page.moveTo({index: 300})")
     opened.settle()
     threshold = page.evaluate("page.data.counts.thresholds[299]")
-    there = evaluate(*rows(), class_prior=0.2, scenario="single-set", threshold=threshold, confidence=None)
+    there = evaluate(
+        *rows(), class_prior=0.2, scenario="single-set", threshold=threshold, confidence=None, labelling="random"
+    )
     for name in ("precision", "f1", "recall", "roc_auc", "accuracy"):
         held = float(page.locator(f"td[data-naive='{name}']").get_attribute("data-value"))
         assert held == pytest.approx(there.uncorrected[name].value, abs=1e-9), name
@@ -364,7 +380,7 @@ def test_the_ladder_says_how_many_positives_to_expect_and_follows_the_class_prio
     opened.page.evaluate("page.moveTo({prior: 0.08})")
     opened.settle()
     prior = opened.page.evaluate("recovery.populationPrior(0.08, page.data.totals, page.data.scenario, 0)")
-    there = evaluate(*rows(), class_prior=prior, scenario="single-set", confidence=None).ladder()
+    there = evaluate(*rows(), class_prior=prior, scenario="single-set", confidence=None, labelling="random").ladder()
     for line, step in zip(lines.all(), there, strict=True):
         held = float(line.locator("[data-ladder-hits]").get_attribute("data-value"))
         assert held == pytest.approx(step.k * step["precision_at_k"].value, rel=1e-9)

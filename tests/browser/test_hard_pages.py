@@ -53,7 +53,7 @@ def check_sensible(opened, charts=8):
 @pytest.mark.parametrize("name", NAMES.values(), ids=NAMES.keys())
 def test_names_are_shown_as_text(open_page, tmp_path, name):
     path = tmp_path / "report.html"
-    evaluate(*rows(200), class_prior=0.3, redraws=100).to_html(path, title=name)
+    evaluate(*rows(200), class_prior=0.3, redraws=100, labelling="random").to_html(path, title=name)
     opened = open_page(path, viewport={"width": 375, "height": 740})
     assert opened.page.locator("h1").text_content().strip() == name
     assert opened.page.title() == " ".join(f"{name} · pulens".split())
@@ -69,7 +69,21 @@ def test_names_of_files_and_columns_reach_the_page_as_text(open_page, tmp_path, 
         writer = csv.writer(target)
         writer.writerow([column, "label"])
         writer.writerows(zip(rows(60)[1], rows(60)[0], strict=True))
-    main(["evaluate", file, "--score", column, "--class-prior", "0.3", "--html", "r.html", "--quiet"])
+    main(
+        [
+            "evaluate",
+            "--labelling",
+            "random",
+            file,
+            "--score",
+            column,
+            "--class-prior",
+            "0.3",
+            "--html",
+            "r.html",
+            "--quiet",
+        ]
+    )
     assert capsys.readouterr().out == ""
     opened = open_page(tmp_path / "r.html")
     assert opened.page.locator("h1").text_content().strip() == f"{column} in {file}"
@@ -80,7 +94,7 @@ def test_ten_rows(open_page, tmp_path):
     path = tmp_path / "report.html"
     labels = [1, 1, 1, 0, 0, 0, 0, 0, 0, 0]
     scores = [0.9, 0.8, 0.4, 0.95, 0.7, 0.5, 0.3, 0.2, 0.1, 0.05]
-    evaluate(labels, scores, class_prior=0.4).to_html(path)
+    evaluate(labels, scores, class_prior=0.4, labelling="random").to_html(path)
     opened = open_page(path)
     assert "Only 3 labelled positives" in opened.page.locator(".notices").first.inner_text()
     opened.keep("ten-rows")
@@ -89,7 +103,7 @@ def test_ten_rows(open_page, tmp_path):
 
 def test_all_scores_tied(open_page, tmp_path):
     path = tmp_path / "report.html"
-    evaluate([1] * 40 + [0] * 60, [0.5] * 100, class_prior=0.5).to_html(path)
+    evaluate([1] * 40 + [0] * 60, [0.5] * 100, class_prior=0.5, labelling="random").to_html(path)
     opened = open_page(path)
     assert opened.number("roc_auc") == pytest.approx(0.5)
     assert "do not show that it beats guessing" in opened.page.locator("#verdict").inner_text()
@@ -99,7 +113,7 @@ def test_all_scores_tied(open_page, tmp_path):
 
 def test_a_class_prior_of_zero(open_page, tmp_path):
     path = tmp_path / "report.html"
-    evaluation = evaluate(*rows(500), unlabelled_prior=0.0, scenario="case-control")
+    evaluation = evaluate(*rows(500), unlabelled_prior=0.0, scenario="case-control", labelling="random")
     evaluation.to_html(path)
     opened = open_page(path)
     assert opened.number("precision") == evaluation.estimates["precision"].value
@@ -111,7 +125,7 @@ def test_a_class_prior_of_zero(open_page, tmp_path):
 def test_a_hopeless_model(open_page, tmp_path):
     path = tmp_path / "report.html"
     labels, scores = rows(3000, separation=0.0)
-    evaluate(labels, scores, class_prior=0.3, scenario="single-set").to_html(path)
+    evaluate(labels, scores, class_prior=0.3, scenario="single-set", labelling="random").to_html(path)
     opened = open_page(path)
     assert opened.number("roc_auc") == pytest.approx(0.5, abs=0.06)
     opened.keep("hopeless")
@@ -121,7 +135,7 @@ def test_a_hopeless_model(open_page, tmp_path):
 def test_fully_labelled_rows_have_no_class_prior_to_argue_about(open_page, tmp_path):
     path = tmp_path / "report.html"
     labels, scores = rows(300)
-    evaluate(np.where(labels == 1, 1, -1), scores, negative=-1).to_html(path)
+    evaluate(np.where(labels == 1, 1, -1), scores, negative=-1, labelling="random").to_html(path)
     opened = open_page(path)
     assert opened.page.locator("#prior").is_disabled()
     assert opened.page.locator("figure svg").count() >= 5
@@ -132,7 +146,7 @@ def test_very_many_rows(open_page, tmp_path, everything):
     count = 1_000_000 if everything else 200_000
     path = tmp_path / "report.html"
     labels, scores = rows(count, prior=0.1)
-    evaluation = evaluate(labels, scores, class_prior=0.1, scenario="single-set", redraws=100)
+    evaluation = evaluate(labels, scores, class_prior=0.1, scenario="single-set", redraws=100, labelling="random")
     evaluation.to_html(path, title="very many rows")
     assert path.stat().st_size < 500_000
     opened = open_page(path)
@@ -141,7 +155,13 @@ def test_very_many_rows(open_page, tmp_path, everything):
     opened.page.evaluate("page.moveTo({prior: 0.04})")
     opened.settle()
     there = evaluate(
-        labels, scores, unlabelled_prior=0.04, scenario="single-set", threshold=evaluation.threshold, confidence=None
+        labels,
+        scores,
+        unlabelled_prior=0.04,
+        scenario="single-set",
+        threshold=evaluation.threshold,
+        confidence=None,
+        labelling="random",
     )
     for name in ("roc_auc", "precision", "recall", "f1", "matthews_correlation"):
         assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9)
@@ -177,7 +197,7 @@ def test_every_kind_of_data_has_a_sensible_page(open_page, tmp_path, kind):
     if options.pop("weights", False):
         options["weights"] = np.linspace(0.5, 2.0, 400)
     meaning = options.pop("scores_are", None)
-    evaluation = evaluate(labels, scores, **options)
+    evaluation = evaluate(labels, scores, **options, labelling="random")
     evaluation.to_html(tmp_path / "report.html", scores_are=meaning)
     opened = open_page(tmp_path / "report.html")
     found = evaluation.estimates

@@ -35,7 +35,7 @@ def card():
     rng = np.random.default_rng(4)
     hidden = rng.random(900) < 0.25
     labels = (hidden & (rng.random(900) < 0.4)).astype(int)
-    return pulens.evaluate(labels, rng.normal(1.6 * hidden), redraws=100)._repr_html_()
+    return pulens.evaluate(labels, rng.normal(1.6 * hidden), redraws=100, labelling="random")._repr_html_()
 
 
 @pytest.mark.parametrize("host", HOSTS)

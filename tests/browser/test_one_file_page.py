@@ -52,7 +52,7 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     ask(opened)
     path = tmp_path / "example.csv"
     path.write_text(example_table())
-    expected = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.3)
+    expected = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.3, labelling="random")
     for name, found in expected.estimates.items():
         assert opened.number(name) == pytest.approx(found.value, rel=1e-9)
     assert opened.page.locator("#verdict .sentence").all_inner_texts() == list(verdict(expected))
@@ -66,7 +66,9 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     opened.page.fill("#prior-number", "0.25")
     opened.page.keyboard.press("Enter")
     opened.settle()
-    moved = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.25, confidence=None)
+    moved = evaluate(
+        str(path), score="score", label="confirmed", positive="1", class_prior=0.25, confidence=None, labelling="random"
+    )
     assert opened.number("roc_auc") == pytest.approx(moved.estimates["roc_auc"].value, rel=1e-9)
 
     # what is saved is what the command line writes
@@ -79,7 +81,7 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
         opened.page.click("#save-counts")
     tally = tmp_path / "example.tally"
     tally.write_bytes(counts.value.path().read_bytes())
-    counted = evaluate(str(tally), class_prior=0.3, confidence=None)
+    counted = evaluate(str(tally), class_prior=0.3, confidence=None, labelling="random")
     assert counted.estimates["f1"].value == pytest.approx(expected.estimates["f1"].value, rel=1e-9)
     with opened.page.expect_download() as report:
         opened.page.click("#save-report")
@@ -98,7 +100,7 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     opened.page.fill("#audit-checked", "100")
     opened.page.click("#evaluate")
     opened.page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
-    audited = evaluate(str(tally), audit=(18, 100), confidence=None)
+    audited = evaluate(str(tally), audit=(18, 100), confidence=None, labelling="random")
     assert opened.number("f1") == pytest.approx(audited.estimates["f1"].value, rel=1e-9)
     assert "--audit 18/100" in opened.page.inner_text("#results code")
 
@@ -245,7 +247,7 @@ def test_the_demos_table_is_dropped_in_and_judged_by_clicks_in_under_a_minute(
     saved = json.loads(numbers.value.path().read_text())
     told = saved["class_prior"]
     asked = {"class_prior": (told["low"], told["high"]), "scenario": "single-set"}
-    expected = evaluate(shown.labels, shown.scores, **asked)
+    expected = evaluate(shown.labels, shown.scores, **asked, labelling="random")
     assert saved["estimates"]["precision"]["withheld_because"]  # nobody knows the class prior
     for name, found in expected.estimates.items():
         if not saved["estimates"][name].get("withheld_because"):
@@ -429,7 +431,7 @@ def test_hostile_cells_are_shown_as_text_and_counted_as_python_counts_them(one_f
     path = tmp_path / "t.csv"
     path.write_text(text)
     asked = {"score": SCRIPT, "label": "label <b>", "positive": "1", "negative": "-1", "class_prior": 0.4}
-    expected = evaluate(str(path), confidence=None, **asked)
+    expected = evaluate(str(path), confidence=None, **asked, labelling="random")
     assert opened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
     assert opened.page.locator("img, #report script:not([type])").count() == 1  # the report's own script
 
@@ -459,7 +461,7 @@ def test_a_file_of_two_hundred_megabytes_is_counted_or_refused(one_file, open_pa
     opened.page.wait_for_selector("#form:not([hidden])", timeout=120_000)
     ask(opened)
     scores, labels = zip(*(map(int, row.split(",")) for row in rows), strict=True)
-    expected = evaluate(labels, scores, class_prior=0.3, confidence=None)
+    expected = evaluate(labels, scores, class_prior=0.3, confidence=None, labelling="random")
     assert opened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
 
 

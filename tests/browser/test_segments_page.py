@@ -27,7 +27,7 @@ def table(tmp_path_factory):
 def report(table):
     out = table.with_suffix(".html")
     given = ["--class-prior", "0.26", "--scenario", "single-set"]
-    main(["evaluate", str(table), "--group-by", "site", *given, "--html", str(out), "--quiet"])
+    main(["evaluate", "--labelling", "random", str(table), "--group-by", "site", *given, "--html", str(out), "--quiet"])
     return out
 
 

@@ -140,6 +140,8 @@ def test_split_without_cells_is_refused():
 
 def test_the_page_of_an_evaluation_within_cells_may_have_a_diagram():
     labels, scores, site, priors = sites(1500)
-    found = pulens.evaluate(labels, scores, labelled_within=site, class_prior=priors, redraws=100, threshold=0.5)
+    found = pulens.evaluate(
+        labels, scores, labelled_within=site, class_prior=priors, redraws=100, threshold=0.5, labelling="random"
+    )
     page = found.to_html(scores_are="probability")
     assert '"reliability":{"edges"' in page.replace(" ", "")

@@ -30,14 +30,16 @@ def visits():
 
 def evaluate(table, within="clinic", cluster="patient", **options):
     asked = {"threshold": 1.0, "class_prior": PRIORS, "redraws": 400, **options}
-    return pulens.evaluate(table, labelled_within=within, cluster=cluster, **asked)
+    return pulens.evaluate(table, labelled_within=within, cluster=cluster, **asked, labelling="random")
 
 
 @pytest.mark.parametrize("assumed", [{}, {"scenario": "case-control"}, {"label_noise": 0.1}, {"threshold": None}])
 def test_one_cell_is_the_plain_evaluation_of_clusters(visits, assumed):
     options = {"class_prior": 0.28, **assumed}
-    within = evaluate(visits, "one", **options)
-    plain = pulens.evaluate(visits, cluster="patient", **{"threshold": 1.0, "redraws": 400, **options})
+    within = evaluate(visits, "one", **options, labelling="random")
+    plain = pulens.evaluate(
+        visits, cluster="patient", **{"threshold": 1.0, "redraws": 400, **options}, labelling="random"
+    )
     for metric in ("roc_auc", "average_precision", "recall", "precision", "f1", "lift", "predicted_positive_rate"):
         mine, theirs = within.estimates[metric], plain.estimates[metric]
         assert mine.value == pytest.approx(theirs.value, abs=1e-12)
@@ -46,7 +48,7 @@ def test_one_cell_is_the_plain_evaluation_of_clusters(visits, assumed):
 
 def test_one_row_per_cluster_is_near_the_intervals_of_cells(visits):
     alone = visits.with_columns(patient=polars.int_range(polars.len()))
-    mine, theirs = evaluate(alone), evaluate(alone, cluster=None)
+    mine, theirs = evaluate(alone, labelling="random"), evaluate(alone, cluster=None, labelling="random")
     for metric in ("roc_auc", "recall", "precision", "f1", "lift"):
         one, other = mine.estimates[metric], theirs.estimates[metric]
         assert one.value == other.value
@@ -55,10 +57,10 @@ def test_one_row_per_cluster_is_near_the_intervals_of_cells(visits):
 
 def test_the_error_is_that_of_evaluations_without_each_patient(visits):
     """The slow way: a whole evaluation within cells without each patient, class priors as given."""
-    found, without = evaluate(visits), []
+    found, without = evaluate(visits, labelling="random"), []
     for patient in range(80):
         rest = visits.filter(polars.col("patient") != patient)
-        without.append(evaluate(rest, cluster=None, confidence=None).estimates)
+        without.append(evaluate(rest, cluster=None, confidence=None, labelling="random").estimates)
     own = visits.filter(polars.col("label") == 1)["patient"].value_counts()["count"].to_numpy().astype(float)
     held = own.sum() ** 2 / (own**2).sum()  # patients of one size that would say as much of labelled rows
     for metric in ("recall", "precision", "roc_auc"):
@@ -72,7 +74,7 @@ def test_the_error_is_that_of_evaluations_without_each_patient(visits):
 
 
 def test_values_are_those_of_cells_and_intervals_allow_for_patients(visits):
-    clustered, plain = evaluate(visits), evaluate(visits, cluster=None)
+    clustered, plain = evaluate(visits, labelling="random"), evaluate(visits, cluster=None, labelling="random")
     for metric in ("recall", "precision", "roc_auc"):
         assert clustered.estimates[metric].value == plain.estimates[metric].value
     assert clustered.estimates["recall"].interval.width > 1.3 * plain.estimates["recall"].interval.width
@@ -84,7 +86,7 @@ def test_values_are_those_of_cells_and_intervals_allow_for_patients(visits):
 
 
 def test_a_patient_in_two_cells_leaves_both(visits):
-    found = evaluate(visits)
+    found = evaluate(visits, labelling="random")
     buckets = CellBuckets(found.within)
     assert buckets.totals.shape == (80, 2, 3)
     assert (buckets.totals.sum(axis=2) > 0).all(axis=1).any()
@@ -94,32 +96,42 @@ def test_a_patient_in_two_cells_leaves_both(visits):
 def test_files_frames_and_arrays_agree_also_on_crossed_cells(visits, tmp_path):
     visits.write_parquet(tmp_path / "visits.parquet")
     options = {"class_prior": 0.28, "split": "equal"}
-    crossed = evaluate(visits, ["clinic", "sex"], **options)
-    again = evaluate(str(tmp_path / "visits.parquet"), ["clinic", "sex"], **options)
+    crossed = evaluate(visits, ["clinic", "sex"], **options, labelling="random")
+    again = evaluate(str(tmp_path / "visits.parquet"), ["clinic", "sex"], **options, labelling="random")
     assert len(crossed.cells) == 4
     assert crossed.estimates["recall"].interval == again.estimates["recall"].interval
     labels, scores, cells, ids = (visits[name].to_numpy() for name in ("label", "score", "clinic", "patient"))
     arrays = pulens.evaluate(
-        labels, scores, labelled_within=cells, cluster=ids, threshold=1.0, class_prior=PRIORS, redraws=400
+        labels,
+        scores,
+        labelled_within=cells,
+        cluster=ids,
+        threshold=1.0,
+        class_prior=PRIORS,
+        redraws=400,
+        labelling="random",
     )
-    assert arrays.estimates["recall"].interval == evaluate(visits).estimates["recall"].interval
+    assert arrays.estimates["recall"].interval == evaluate(visits, labelling="random").estimates["recall"].interval
 
 
 def test_class_priors_in_doubt_widen_what_rests_on_them(visits):
-    exact, ranged = evaluate(visits), evaluate(visits, class_prior={"n": (0.15, 0.25), "s": (0.3, 0.5)})
-    audited = evaluate(visits, class_prior=None, audit={"n": (8, 80), "s": (12, 60)})
+    exact, ranged = (
+        evaluate(visits, labelling="random"),
+        evaluate(visits, class_prior={"n": (0.15, 0.25), "s": (0.3, 0.5)}, labelling="random"),
+    )
+    audited = evaluate(visits, class_prior=None, audit={"n": (8, 80), "s": (12, 60)}, labelling="random")
     for found in (ranged, audited):
         assert found.estimates["precision"].interval.width > exact.estimates["precision"].interval.width
     assert "cell-priors-of-clusters" not in {notice.code for notice in exact.notices}
 
 
 def test_few_patients_have_no_interval_and_ids_must_fit(visits):
-    few = evaluate(visits.with_columns(patient=polars.col("patient") % 4))
+    few = evaluate(visits.with_columns(patient=polars.col("patient") % 4), labelling="random")
     assert few.estimates["recall"].interval is None
     assert "too-few-clusters" in {notice.code for notice in few.notices}
     labels, scores, cells = (visits[name].to_numpy() for name in ("label", "score", "clinic"))
     with pytest.raises(InputError, match="one id per row"):
-        pulens.evaluate(labels, scores, labelled_within=cells, cluster=[1, 2], class_prior=PRIORS)
+        pulens.evaluate(labels, scores, labelled_within=cells, cluster=[1, 2], class_prior=PRIORS, labelling="random")
     with pytest.raises(AssumptionError, match="--cluster"):
         pulens.estimate_prior_within(visits, labelled_within="clinic", cluster="patient")
 
@@ -127,8 +139,20 @@ def test_few_patients_have_no_interval_and_ids_must_fit(visits):
 def test_the_command_line_takes_both(visits, tmp_path, capsys):
     visits.write_csv(tmp_path / "visits.csv")
     priors = ["--cell-prior", "n=0.2", "--cell-prior", "s=0.4", "--threshold", "1"]
-    main(["evaluate", str(tmp_path / "visits.csv"), "--within", "clinic", "--cluster", "patient", *priors])
+    main(
+        [
+            "evaluate",
+            "--labelling",
+            "random",
+            str(tmp_path / "visits.csv"),
+            "--within",
+            "clinic",
+            "--cluster",
+            "patient",
+            *priors,
+        ]
+    )
     shown = " ".join(capsys.readouterr().out.split())
     assert "80 clusters" in shown
-    interval = evaluate(visits).estimates["recall"].interval
+    interval = evaluate(visits, labelling="random").estimates["recall"].interval
     assert f"{interval.low:.3f} to {interval.high:.3f}" in shown

@@ -54,7 +54,9 @@ PRIORS = {name: facts[0] for name, facts in CLINICS.items()}
 def test_cells_are_added_up_by_the_positives_they_hold():
     cells, labels, scores = worked_rows()
     asked = {"scenario": "case-control", "threshold": 0.5, "confidence": None}
-    found = pulens.evaluate(labels, scores, labelled_within=cells, class_prior={"north": 0.1, "south": 0.3}, **asked)
+    found = pulens.evaluate(
+        labels, scores, labelled_within=cells, class_prior={"north": 0.1, "south": 0.3}, **asked, labelling="random"
+    )
     numbers = {name: found.estimates[name].value for name in ("recall", "precision", "specificity")}
     assert found.class_prior.value == pytest.approx(9 / 50, abs=1e-12)
     assert numbers["recall"] == pytest.approx(3 / 5, abs=1e-12)
@@ -95,8 +97,8 @@ ONE_CELL = {
 
 @pytest.mark.parametrize("asked", ONE_CELL.values(), ids=ONE_CELL)
 def test_one_cell_is_the_plain_evaluation(asked):
-    plain = pulens.evaluate(random_labels(), **asked)
-    within = pulens.evaluate(random_labels(), labelled_within="one", **asked)
+    plain = pulens.evaluate(random_labels(), **asked, labelling="random")
+    within = pulens.evaluate(random_labels(), labelled_within="one", **asked, labelling="random")
     assert within.threshold == plain.threshold
     for name, found in plain.estimates.items():
         assert within.estimates[name].value == pytest.approx(found.value, abs=1e-12, nan_ok=True), name
@@ -106,8 +108,8 @@ def test_one_cell_is_the_plain_evaluation(asked):
 def test_known_negatives_and_an_estimated_prior_stay_as_they_are_with_one_cell():
     for scenario in ("single-set", "case-control"):
         asked = {"scenario": scenario, "threshold": 1.0, "label": "known"}
-        plain = pulens.evaluate(random_labels(), **asked)
-        within = pulens.evaluate(random_labels(), labelled_within="one", **asked)
+        plain = pulens.evaluate(random_labels(), **asked, labelling="random")
+        within = pulens.evaluate(random_labels(), labelled_within="one", **asked, labelling="random")
         for name, found in plain.estimates.items():
             assert within.estimates[name].value == pytest.approx(found.value, abs=1e-12, nan_ok=True), name
             assert within.estimates[name].interval.width == pytest.approx(found.interval.width, rel=0.1), name
@@ -115,9 +117,15 @@ def test_known_negatives_and_an_estimated_prior_stay_as_they_are_with_one_cell()
 
 def test_cells_that_label_alike_change_nothing_but_chance():
     frame = clinics().with_columns(half=polars.Series(np.arange(4000) % 2))
-    plain = pulens.evaluate(frame, class_prior=0.2, threshold=1.0, confidence=None)
+    plain = pulens.evaluate(frame, class_prior=0.2, threshold=1.0, confidence=None, labelling="random")
     within = pulens.evaluate(
-        frame, class_prior=0.2, threshold=1.0, labelled_within="half", split="equal", confidence=None
+        frame,
+        class_prior=0.2,
+        threshold=1.0,
+        labelled_within="half",
+        split="equal",
+        confidence=None,
+        labelling="random",
     )
     for name in ("recall", "precision", "roc_auc"):
         assert within.estimates[name].value == pytest.approx(plain.estimates[name].value, abs=0.02)
@@ -126,7 +134,9 @@ def test_cells_that_label_alike_change_nothing_but_chance():
 def test_weights_are_those_of_inverse_propensities():
     """A row of a cell that labels one positive in ten stands for ten: the same numbers from weights."""
     frame = clinics()
-    found = pulens.evaluate(frame, class_prior=PRIORS, labelled_within="clinic", threshold=1.0, confidence=None)
+    found = pulens.evaluate(
+        frame, class_prior=PRIORS, labelled_within="clinic", threshold=1.0, confidence=None, labelling="random"
+    )
     weight = np.array([1 / row.label_rate for row in found.cells])
     place = {row.name: number for number, row in enumerate(found.cells)}
     labelled = frame.filter(polars.col("label") == 1)
@@ -142,7 +152,7 @@ def test_weights_are_those_of_inverse_propensities():
 def test_the_truth_is_found_where_pooling_misses_it():
     frame = clinics(20_000)
     truth = (frame.filter("truth")["score"] >= 1.0).mean()
-    found = pulens.evaluate(frame, class_prior=PRIORS, labelled_within="clinic", threshold=1.0)
+    found = pulens.evaluate(frame, class_prior=PRIORS, labelled_within="clinic", threshold=1.0, labelling="random")
     assert truth in found.estimates["recall"].interval
     assert abs(found.pooled.estimates["recall"].value - truth) > 3 * abs(found.estimates["recall"].value - truth)
     assert found.cells.equal_rates.p_value < 1e-6
@@ -175,7 +185,13 @@ def test_one_class_prior_is_kept_however_it_splits():
     frame = clinics()
     for scenario in ("single-set", "case-control"):
         found = pulens.evaluate(
-            frame, class_prior=0.19, labelled_within="clinic", scenario=scenario, threshold=1.0, confidence=None
+            frame,
+            class_prior=0.19,
+            labelled_within="clinic",
+            scenario=scenario,
+            threshold=1.0,
+            confidence=None,
+            labelling="random",
         )
         assert found.class_prior.value == pytest.approx(0.19, abs=1e-9)
         shares = [row.share_of_positives for row in found.cells]
@@ -187,13 +203,17 @@ def test_few_checked_rows_in_each_cell_are_told():
     """Intervals of recall held in 83% of worlds with a dozen cells and 25 checked rows in each."""
     for rows, told in ((25, True), (400, False)):
         audit = {"north": (round(0.04 * rows), rows), "south": (round(0.24 * rows), rows)}
-        found = pulens.evaluate(clinics(), labelled_within="clinic", audit=audit, threshold=1.0, redraws=100)
+        found = pulens.evaluate(
+            clinics(), labelled_within="clinic", audit=audit, threshold=1.0, redraws=100, labelling="random"
+        )
         assert ("few-checked-in-cells" in [notice.code for notice in found.notices]) is told
 
 
 def test_an_audit_of_cells_is_pooled():
     audit = {"north": (3, 100), "south": (26, 100)}
-    found = pulens.evaluate(clinics(), labelled_within="clinic", audit=audit, threshold=1.0, redraws=500)
+    found = pulens.evaluate(
+        clinics(), labelled_within="clinic", audit=audit, threshold=1.0, redraws=500, labelling="random"
+    )
     priors = {row.name: row for row in found.cells}
     assert priors["north"].class_prior < priors["east"].class_prior < priors["south"].class_prior
     assert priors["east"].prior_interval.width > priors["north"].prior_interval.width
@@ -218,7 +238,9 @@ def test_a_cell_without_labels_takes_the_mean_and_says_so():
     lost = frame.with_columns(
         label=polars.when(polars.col("clinic") == "south").then(0).otherwise("label"),
     )
-    found = pulens.evaluate(lost, class_prior=PRIORS, labelled_within="clinic", threshold=1.0, redraws=500)
+    found = pulens.evaluate(
+        lost, class_prior=PRIORS, labelled_within="clinic", threshold=1.0, redraws=500, labelling="random"
+    )
     others = [row for row in found.cells if row.name != "south"]
     shares = np.array([row.share_of_positives for row in others])
     mean = shares @ [row.recall for row in others] / shares.sum()
@@ -235,14 +257,16 @@ def test_null_is_a_cell_of_its_own_and_columns_cross(tmp_path):
         sex=polars.Series(np.where(np.arange(4000) % 2, "f", "m")),
     )
     asked = {"class_prior": 0.08, "split": "equal", "scenario": "case-control", "confidence": None, "threshold": 1.0}
-    assert [row.name for row in pulens.evaluate(frame, labelled_within="clinic", **asked).cells] == [
-        *("north", "south", "(null)")
-    ]
-    crossed = pulens.evaluate(frame, labelled_within=["clinic", "sex"], **asked).cells
+    assert [
+        row.name for row in pulens.evaluate(frame, labelled_within="clinic", **asked, labelling="random").cells
+    ] == [*("north", "south", "(null)")]
+    crossed = pulens.evaluate(frame, labelled_within=["clinic", "sex"], **asked, labelling="random").cells
     assert [row.name for row in crossed][:2] == ["(null) / f", "(null) / m"]
     assert len(crossed) == 6
     frame.write_csv(tmp_path / "visits.csv")
-    in_engine = pulens.evaluate(tmp_path / "visits.csv", labelled_within=["clinic", "sex"], **asked).cells
+    in_engine = pulens.evaluate(
+        tmp_path / "visits.csv", labelled_within=["clinic", "sex"], **asked, labelling="random"
+    ).cells
     assert [row.to_dict() for row in in_engine] == [row.to_dict() for row in crossed]
 
 
@@ -270,27 +294,40 @@ def test_what_cannot_be_had_is_refused_in_words(asked, words):
         row=polars.Series(np.arange(4000)),
     )
     with pytest.raises(PulensError, match=words):
-        pulens.evaluate(frame, **{"labelled_within": "clinic", **asked})
+        pulens.evaluate(frame, **{"labelled_within": "clinic", **asked}, labelling="random")
 
 
 def test_cells_are_not_passed_over_in_silence():
     frame = clinics()
     with pytest.raises(PulensError, match="labelled_within"):
-        pulens.evaluate(frame, class_prior=PRIORS)
-    found = pulens.evaluate(frame, class_prior=PRIORS, labelled_within="clinic", threshold=1.0, confidence=None)
+        pulens.evaluate(frame, class_prior=PRIORS, labelling="random")
+    found = pulens.evaluate(
+        frame, class_prior=PRIORS, labelled_within="clinic", threshold=1.0, confidence=None, labelling="random"
+    )
     for ask in (lambda: found.sensitivity("recall", factor=2), found.bounds, lambda: found.robustness("recall > 0.1")):
         with pytest.raises(PulensError, match=r"cells \(--within\) cannot be combined"):
             ask()
     with pytest.raises(InputError, match="3 cells for 4 rows"):
-        pulens.evaluate([1, 0, 0, 0], [4, 3, 2, 1], labelled_within=["a", "a", "b"])
+        pulens.evaluate([1, 0, 0, 0], [4, 3, 2, 1], labelled_within=["a", "a", "b"], labelling="random")
     with pytest.raises(AssumptionError, match="no cell of cell has enough rows"):
-        pulens.evaluate([1] * 10 + [0] * 10, np.arange(20.0), labelled_within=["a", "b"] * 10)
+        pulens.evaluate([1] * 10 + [0] * 10, np.arange(20.0), labelled_within=["a", "b"] * 10, labelling="random")
 
 
 def test_the_command_writes_the_cells_in_every_form(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     clinics(1500).write_csv("visits.csv")
-    asked = ["evaluate", "visits.csv", "--within", "clinic", "--threshold", "1", "--redraws", "200"]
+    asked = [
+        "evaluate",
+        "--labelling",
+        "random",
+        "visits.csv",
+        "--within",
+        "clinic",
+        "--threshold",
+        "1",
+        "--redraws",
+        "200",
+    ]
     given = [word for name, prior in PRIORS.items() for word in ("--cell-prior", f"{name}={prior}")]
     main([*asked, *given, "--json", "found.json", "--html", "found.html", "--markdown", "found.md"])
     shown = capsys.readouterr().out
@@ -305,7 +342,7 @@ def test_the_command_writes_the_cells_in_every_form(tmp_path, capsys, monkeypatc
     assert "one class prior in every cell" in capsys.readouterr().out
     for wrong in (["--split", "equal"], ["--cell-prior", "north=0.1"]):
         with pytest.raises(SystemExit) as ended:
-            main(["evaluate", "visits.csv", *wrong])
+            main(["evaluate", "--labelling", "random", "visits.csv", *wrong])
         assert ended.value.code == 2
         assert "--within" in capsys.readouterr().err
 
@@ -346,6 +383,7 @@ def test_segments_and_populations_without_positives_refuse_cells():
             class_prior=dict.fromkeys(PRIORS, 0.0),
             scenario="case-control",
             threshold=1.0,
+            labelling="random",
         )
 
 
@@ -392,7 +430,7 @@ def test_a_cell_without_rows_of_the_population_has_no_class_prior():
     alone = polars.DataFrame({"label": [1], "score": [0.5], "clinic": ["elsewhere"]})
     table = polars.concat([rows.select(alone.columns), alone.cast(rows.select(alone.columns).schema)])
     asked = {"class_prior": 0.2, "scenario": "case-control", "labelled_within": "clinic"}
-    evaluation = pulens.evaluate(table, threshold=0.5, **asked)
+    evaluation = pulens.evaluate(table, threshold=0.5, **asked, labelling="random")
     row = evaluation.cells["elsewhere"]
     assert (np.isnan(row.class_prior), row.prior_interval) == (True, None)
     assert row.to_dict()["class_prior"] == {"value": None}

@@ -40,8 +40,8 @@ def said_once(done: subprocess.CompletedProcess[str]) -> str:
 
 
 SHOWS = {  # what reaches standard output by click, by rich, as bytes, and before any command is loaded
-    "table": ("evaluate", "FILE", *GIVEN),
-    "JSON": ("evaluate", "FILE", *GIVEN, "--json", "-"),
+    "table": ("evaluate", "--labelling", "random", "FILE", *GIVEN),
+    "JSON": ("evaluate", "--labelling", "random", "FILE", *GIVEN, "--json", "-"),
     "a line beside a file": ("tally", "FILE", "-o", "OUT"),
     "version": ("--version",),
 }
@@ -85,7 +85,7 @@ def test_a_caller_from_python_keeps_its_closed_standard_output(monkeypatch, caps
     for given in (None, closed):
         monkeypatch.setattr(sys, "stdout", given)
         with pytest.raises(SystemExit) as end:
-            main(["evaluate", table, *GIVEN])
+            main(["evaluate", "--labelling", "random", table, *GIVEN])
         assert end.value.code == 2
         assert sys.stdout is given
     assert capsys.readouterr().err.count("standard output is closed") == 2
@@ -109,7 +109,9 @@ def test_an_ascii_terminal_shows_the_table_and_gets_whole_json(table):
     assert json.loads(done.stdout)
 
 
-@pytest.mark.parametrize("command", [("evaluate", "-"), ("compare", "-", "--score", "a", "--score", "b")])
+@pytest.mark.parametrize(
+    "command", [("evaluate", "--labelling", "random", "-"), ("compare", "-", "--score", "a", "--score", "b")]
+)
 def test_a_closed_standard_input_is_named(command):
     done = run('"$@" <&-', *command, *GIVEN)
     assert done.returncode == 2
@@ -131,6 +133,6 @@ def test_ctrl_c_inside_duckdb_exits_with_130(raised, monkeypatch, capsys, table)
 
     monkeypatch.setattr("pulens.doors.evaluate.evaluate", stopped)
     with pytest.raises(SystemExit) as end:
-        main(["evaluate", table, *GIVEN])
+        main(["evaluate", "--labelling", "random", table, *GIVEN])
     assert end.value.code == 130
     assert capsys.readouterr().err.strip() == "pulens: stopped."

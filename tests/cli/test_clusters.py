@@ -51,11 +51,22 @@ def run(capsys):
 
 
 def test_evaluate_prints_clusters_everywhere(visits, run):
-    words = ("evaluate", "visits.csv", "--cluster", "patient", "--class-prior", "0.4", "--threshold", "1")
+    words = (
+        "evaluate",
+        "--labelling",
+        "random",
+        "visits.csv",
+        "--cluster",
+        "patient",
+        "--class-prior",
+        "0.4",
+        "--threshold",
+        "1",
+    )
     said = " ".join(run(*words, "--html", "page.html", "--markdown", "page.md").split())
     assert "60 clusters, 6.47 rows each on average; variance of roc_auc" in said
     told = json.loads(run(*words, "--json", "-"))
-    found = pulens.evaluate(visits, cluster="patient", class_prior=0.4, threshold=1.0)
+    found = pulens.evaluate(visits, cluster="patient", class_prior=0.4, threshold=1.0, labelling="random")
     assert told["clusters"] == found.clusters.to_dict()
     assert told["clusters"]["clusters"] == 60
     assert told["clusters"]["rows_per_cluster"] == len(visits) / 60
@@ -74,15 +85,17 @@ def test_a_tally_by_cluster_is_merged_and_evaluated(visits, run):
         assert "buckets" in run("tally", f"{day}.csv", "--cluster", "patient", "-o", f"{day}.tally")
     run("merge", "1.tally", "2.tally", "-o", "both.tally")
     words = ("--class-prior", "0.4", "--threshold", "1", "--json", "-")
-    merged = json.loads(run("evaluate", "both.tally", *words))
-    whole = json.loads(run("evaluate", "visits.csv", "--cluster", "patient", *words))
+    merged = json.loads(run("evaluate", "--labelling", "random", "both.tally", *words))
+    whole = json.loads(run("evaluate", "--labelling", "random", "visits.csv", "--cluster", "patient", *words))
     assert merged["estimates"] == whole["estimates"]
     assert merged["clusters"] == whole["clusters"]
 
 
 def test_a_tally_without_buckets_and_a_joint_tally_are_refused(visits, run):
     run("tally", "visits.csv", "-o", "plain.tally")
-    said = run("evaluate", "plain.tally", "--cluster", "patient", "--class-prior", "0.4", code=2)
+    said = run(
+        "evaluate", "--labelling", "random", "plain.tally", "--cluster", "patient", "--class-prior", "0.4", code=2
+    )
     assert "holds no buckets" in said
     said = run("tally", "visits.csv", "--score", "score", "--score", "other", "--cluster", "patient", "-o", "j", code=2)
     assert "--cluster counts the rows of one score" in said
@@ -94,7 +107,19 @@ def test_compare_calibrate_and_segments_take_clusters(visits, run):
     assert "each of 60 buckets of clusters left out in turn" in said
     told = json.loads(run("calibrate", "visits.csv", "--score", "probability", *common, "--json", "-"))
     assert told["clusters"]["clusters"] == 60
-    words = ("evaluate", "visits.csv", "--group-by", "sex", "--threshold", "1", "--class-prior", "0.4", "--same-prior")
+    words = (
+        "evaluate",
+        "--labelling",
+        "random",
+        "visits.csv",
+        "--group-by",
+        "sex",
+        "--threshold",
+        "1",
+        "--class-prior",
+        "0.4",
+        "--same-prior",
+    )
     plain, found = (json.loads(run(*words, *more, "--json", "-")) for more in ((), ("--cluster", "patient")))
     for mine, theirs in zip(found["segments"], plain["segments"], strict=True):
         assert mine["estimates"]["recall"]["value"] == theirs["estimates"]["recall"]["value"]
@@ -102,7 +127,18 @@ def test_compare_calibrate_and_segments_take_clusters(visits, run):
 
 
 def test_bounds_are_refused_beside_clusters(visits, run):
-    said = run("evaluate", "visits.csv", "--cluster", "patient", "--class-prior", "0.4", "--bounds", code=2)
+    said = run(
+        "evaluate",
+        "--labelling",
+        "random",
+        "visits.csv",
+        "--cluster",
+        "patient",
+        "--class-prior",
+        "0.4",
+        "--bounds",
+        code=2,
+    )
     assert "take rows for independent" in said
 
 
@@ -171,7 +207,19 @@ def test_few_clusters_are_said_where_the_class_prior_is_estimated(visits):
 
 
 def test_segments_tell_of_clusters_in_every_face(visits, run):
-    words = ("evaluate", "visits.csv", "--group-by", "sex", "--class-prior", "0.4", "--same-prior", "--threshold", "1")
+    words = (
+        "evaluate",
+        "--labelling",
+        "random",
+        "visits.csv",
+        "--group-by",
+        "sex",
+        "--class-prior",
+        "0.4",
+        "--same-prior",
+        "--threshold",
+        "1",
+    )
     told = json.loads(run(*words, "--cluster", "patient", "--json", "-"))
     assert told["clusters"]["clusters"] == 60
     effects = {one["segment"]: one["design_effect"] for one in told["clusters"]["design_effects"]}

@@ -40,8 +40,8 @@ def test_commands_and_options_are_offered():
 def test_columns_of_the_file_are_offered(tmp_path):
     file = tmp_path / "scores.csv"
     file.write_text("model_a,model_b,status\n0.1,0.2,1\n")
-    assert offered("evaluate", str(file), "--score", "mod") == ["model_a", "model_b"]
-    assert offered("evaluate", str(tmp_path / "missing.csv"), "--score", "mod") == []
+    assert offered("evaluate", "--labelling", "random", str(file), "--score", "mod") == ["model_a", "model_b"]
+    assert offered("evaluate", "--labelling", "random", str(tmp_path / "missing.csv"), "--score", "mod") == []
     assert offered("evaluate", "scores.parquet", "--score", "mod") == []
 
 
@@ -59,7 +59,7 @@ def test_columns_are_offered_for_every_option_that_names_one(tmp_path):
     file = tmp_path / "scores.csv"
     file.write_text(TABLE)
     for option in ("--score", "--label", "--weight", "--cluster", "--group-by", "--within", "--id", "--per"):
-        assert offered("evaluate", str(file), option, "reg") == ["region"], option
+        assert offered("evaluate", "--labelling", "random", str(file), option, "reg") == ["region"], option
     for command, option in (("train", "--feature"), ("train", "--drop"), ("train", "--cluster"), ("watch", "--time")):
         assert offered(command, str(file), option, "reg") == ["region"], option
     assert offered("audit", "plan", str(file), "--keep", "reg") == ["region"]
@@ -70,28 +70,37 @@ def test_columns_of_other_formats_folders_and_writings_are_offered(tmp_path):
     import polars
 
     polars.read_csv(TABLE.encode()).write_parquet(tmp_path / "scores.parquet")
-    assert offered("evaluate", str(tmp_path / "scores.parquet"), "--score", "mod") == ["model_a", "model_b"]
-    assert offered("evaluate", str(tmp_path / "*.parquet"), "--score", "mod") == ["model_a", "model_b"]
+    assert offered("evaluate", "--labelling", "random", str(tmp_path / "scores.parquet"), "--score", "mod") == [
+        "model_a",
+        "model_b",
+    ]
+    assert offered("evaluate", "--labelling", "random", str(tmp_path / "*.parquet"), "--score", "mod") == [
+        "model_a",
+        "model_b",
+    ]
     file = tmp_path / "semicolons.csv"
     file.write_bytes(TABLE.replace(",", ";").encode("utf-16"))
-    assert offered("evaluate", str(file), "--delimiter", ";", "--label", "sta") == ["status"]
+    assert offered("evaluate", "--labelling", "random", str(file), "--delimiter", ";", "--label", "sta") == ["status"]
 
 
 def test_label_values_are_offered_once_their_column_is_named(tmp_path):
     file = tmp_path / "scores.csv"
     file.write_text(TABLE)
     for option in ("--positive", "--negative", "--unlabelled"):
-        assert offered("evaluate", str(file), "--label", "status", option, "") == ["confirmed", "open"]
-    assert offered("evaluate", str(file), "--positive", "") == []
-    assert offered("evaluate", str(file), "--label", "none", "--positive", "") == []
+        assert offered("evaluate", "--labelling", "random", str(file), "--label", "status", option, "") == [
+            "confirmed",
+            "open",
+        ]
+    assert offered("evaluate", "--labelling", "random", str(file), "--positive", "") == []
+    assert offered("evaluate", "--labelling", "random", str(file), "--label", "none", "--positive", "") == []
 
 
 def test_estimators_metrics_and_learners_are_offered():
-    assert offered("evaluate", "x.csv", "--class-prior", "alph") == ["alphamax"]
-    assert offered("evaluate", "x.csv", "--unlabelled-prior", "ded") == ["dedpul"]
+    assert offered("evaluate", "--labelling", "random", "x.csv", "--class-prior", "alph") == ["alphamax"]
+    assert offered("evaluate", "--labelling", "random", "x.csv", "--unlabelled-prior", "ded") == ["dedpul"]
     assert offered("prior", "x.csv", "--method", "alph") == ["alphamax"]
     assert offered("compare", "x.csv", "--metric", "roc") == ["roc_auc"]
-    assert offered("evaluate", "x.csv", "--gaps", "reca") == ["recall", "recall_at_k"]
+    assert offered("evaluate", "--labelling", "random", "x.csv", "--gaps", "reca") == ["recall", "recall_at_k"]
     assert "nnpu" in offered("train", "x.csv", "--method", "nn")
 
 

@@ -36,7 +36,7 @@ def test_tables_written_otherwise_give_the_same_numbers(tmp_path, capsys, separa
 def test_what_the_user_says_of_a_separator_counts(tmp_path, capsys):
     file = written(tmp_path / "other.csv", ";", False)
     with pytest.raises(SystemExit) as end:
-        main(["evaluate", file, "--delimiter", "|"])
+        main(["evaluate", "--labelling", "random", file, "--delimiter", "|"])
     assert end.value.code == 2
     assert "detected" not in capsys.readouterr().err
 

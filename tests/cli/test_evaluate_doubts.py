@@ -24,20 +24,20 @@ def scores(tmp_path):
 
 def test_json_holds_ranges_and_bounds(scores, capsys) -> None:
     wishes = ["--class-prior", "0.2", "--scenario", "case-control", "--threshold", "1", "--redraws", "100"]
-    main(["evaluate", scores, *wishes, "--sensitivity", "2", "--bounds", "--json", "-"])
+    main(["evaluate", "--labelling", "random", scores, *wishes, "--sensitivity", "2", "--bounds", "--json", "-"])
     answer = json.loads(capsys.readouterr().out)
     for name, found in answer["sensitivity"].items():
         assert found["low"] <= answer["estimates"][name]["value"] <= found["high"]
         assert found["factor"] == 2
     options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 1.0, "confidence": None}
-    evaluation = pulens.evaluate(scores, **options)
+    evaluation = pulens.evaluate(scores, **options, labelling="random")
     assert answer["bounds"]["roc_auc"]["low"] == evaluation.bounds().roc_auc.low
     assert answer["bounds"]["target_population"] == "the unlabelled rows"
 
 
 def test_print_shows_them_after_the_estimates(scores, capsys) -> None:
     wishes = ["--class-prior", "0.2", "--scenario", "case-control", "--redraws", "100"]
-    main(["evaluate", scores, *wishes, "--sensitivity", "1.5", "--bounds"])
+    main(["evaluate", "--labelling", "random", scores, *wishes, "--sensitivity", "1.5", "--bounds"])
     shown = capsys.readouterr().out
     assert "labelled up to 1.5 times as often" in shown
     assert "95% bounds (dkw-two-sample, from positives), unlabelled prior 0.2" in shown
@@ -45,6 +45,20 @@ def test_print_shows_them_after_the_estimates(scores, capsys) -> None:
 
 def test_bounds_refuse_noisy_labels(scores, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["evaluate", scores, "--class-prior", "0.2", "--label-noise", "0.1", "--redraws", "100", "--bounds"])
+        main(
+            [
+                "evaluate",
+                "--labelling",
+                "random",
+                scores,
+                "--class-prior",
+                "0.2",
+                "--label-noise",
+                "0.1",
+                "--redraws",
+                "100",
+                "--bounds",
+            ]
+        )
     assert ended.value.code == 2
     assert "bounds hold for clean labels only, got --label-noise 0.1" in capsys.readouterr().err

@@ -175,7 +175,7 @@ def by_command(command: str, source: str, said: dict[str, Any], folder: Path) ->
     words += ["--redraws", "100"] if command in ("evaluate", "compare") else []
     if command == "tally":
         main(["tally", source, "-o", str(folder / "counted.tally"), *words])
-        return in_python("evaluate", folder / "counted.tally", {})
+        return in_python("evaluate", "--labelling", "random", folder / "counted.tally", {})
     main([command, source, *words, "--json", str(folder / "answer.json"), *([] if command == "prior" else ["-q"])])
     answer = json.loads((folder / "answer.json").read_text())
     return {"prior": answer.get("class_prior"), "calibrate": answer.get("reliability")}.get(command, answer)
@@ -186,7 +186,7 @@ def in_python(command: str, source: Any, said: dict[str, Any]) -> Any:
     if command == "tally":
         source, one = read_tally(source, **one), {}
     if command in ("evaluate", "tally"):
-        return pulens.evaluate(source, **one, **SETTINGS, redraws=100).to_dict()
+        return pulens.evaluate(source, **one, **SETTINGS, redraws=100, labelling="random").to_dict()
     if command == "prior":
         return pulens.estimate_prior(source, scenario="case-control", **one).to_dict()
     if command == "calibrate":
@@ -198,7 +198,7 @@ def in_python(command: str, source: Any, said: dict[str, Any]) -> Any:
 def expected() -> dict[str, Any]:
     """Of arrays: labels and scores as they are."""
     labels, a = FIRST_DAY["label"], FIRST_DAY["a"]
-    evaluation = pulens.evaluate(labels, a, **SETTINGS, redraws=100).to_dict()
+    evaluation = pulens.evaluate(labels, a, **SETTINGS, redraws=100, labelling="random").to_dict()
     return {
         "evaluate": evaluation,
         "tally": evaluation,

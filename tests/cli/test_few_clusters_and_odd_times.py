@@ -44,7 +44,21 @@ def test_no_redraw_of_buckets_lacks_a_kind_of_rows():
 @pytest.mark.parametrize("prior", ["0.3", "0.25:0.35", "auto"])
 def test_labelled_rows_of_one_cluster_make_no_warning(table, prior):
     out = table.with_suffix(".json")
-    main(["evaluate", str(table), "--cluster", "patient", "--class-prior", prior, "-q", "--json", str(out)])
+    main(
+        [
+            "evaluate",
+            "--labelling",
+            "random",
+            str(table),
+            "--cluster",
+            "patient",
+            "--class-prior",
+            prior,
+            "-q",
+            "--json",
+            str(out),
+        ]
+    )
     assert json.loads(out.read_bytes())["estimates"]["recall"]["value"] > 0
 
 
@@ -61,7 +75,7 @@ def test_a_confidence_of_one_half_in_cells_with_clusters(table):
     columns = {"score": rows[:, 0], "label": labels, "site": site, "patient": rows[:, 3].astype(int)}
     path = write(table.with_name("b.csv"), **columns)
     options = {"labelled_within": "site", "cluster": "patient", "class_prior": (0.3, 0.35), "confidence": 0.5}
-    found = pulens.evaluate(path, **options, redraws=100)
+    found = pulens.evaluate(path, **options, redraws=100, labelling="random")
     f1 = found.estimates["f1"]
     assert f1.interval.low <= f1.value <= f1.interval.high
 
@@ -71,7 +85,19 @@ def test_a_threshold_above_every_score_is_null_in_the_json_of_gaps(tmp_path):
     labels, site = (rng.random(400) < 0.2).astype(int), rng.integers(0, 2, 400)
     path = write(tmp_path / "a.csv", score=rng.random(400).round(3), label=labels, site=site)
     out = tmp_path / "out.json"
-    call = ["evaluate", str(path), "--group-by", "site", "--gaps", "recall", "--threshold", "inf", "-q"]
+    call = [
+        "evaluate",
+        "--labelling",
+        "random",
+        str(path),
+        "--group-by",
+        "site",
+        "--gaps",
+        "recall",
+        "--threshold",
+        "inf",
+        "-q",
+    ]
     main([*call, "--class-prior", "0.3", "--json", str(out)])
     assert json.loads(out.read_bytes())["gaps"]["threshold"] is None
 
@@ -112,7 +138,7 @@ def test_draws_of_cells_without_a_single_unlabelled_row_are_defined(tmp_path):
     labels = np.repeat([1, 0], [30, 2])
     path = write(tmp_path / "a.csv", score=rng.random(32).round(3), label=labels, site=np.arange(32) % 2)
     options = {"labelled_within": "site", "class_prior": 0.5, "split": "equal", "scenario": "case-control"}
-    assert 0 <= pulens.evaluate(path, **options).estimates["recall"].value <= 1
+    assert 0 <= pulens.evaluate(path, **options, labelling="random").estimates["recall"].value <= 1
 
 
 def test_half_a_character_as_delimiter_is_kept_as_json_writes_it(tmp_path):
@@ -124,7 +150,7 @@ def test_half_a_character_as_delimiter_is_kept_as_json_writes_it(tmp_path):
     parquet.write_table(pyarrow.table(columns), tmp_path / "a.parquet")
     out = tmp_path / "out.tally"
     main(["tally", str(tmp_path / "a.parquet"), "--delimiter", "\udcff", "-o", str(out)])
-    assert pulens.evaluate(out, class_prior=0.4).tally.totals.labelled == 6
+    assert pulens.evaluate(out, class_prior=0.4, labelling="random").tally.totals.labelled == 6
 
 
 @pytest.mark.parametrize("factor", [1e300, 10**400, float("inf"), 0.5])
@@ -165,7 +191,9 @@ def test_checked_rows_whose_chance_was_next_to_nothing_are_refused_in_words(tmp_
     write(tmp_path / "a.csv", case=case, score=case / 60, label=labels)
     write(tmp_path / "log.csv", case=case[20:40], answer=case[20:40] % 2, probability=[1e-300] * 20)
     with pytest.raises(pulens.PulensError, match=r"they speak of 2e\+301 rows"):
-        pulens.evaluate(tmp_path / "a.csv", reviews=tmp_path / "log.csv", id="case", class_prior=0.4)
+        pulens.evaluate(
+            tmp_path / "a.csv", reviews=tmp_path / "log.csv", id="case", class_prior=0.4, labelling="random"
+        )
 
 
 def test_a_confidence_of_zero_is_refused_for_clusters_too(tmp_path, capsys):
@@ -189,7 +217,21 @@ def test_a_share_lies_within_its_interval_however_little_is_asked_of_it(confiden
 def test_a_page_without_a_band_where_none_can_be_made(tmp_path):
     path = write(tmp_path / "a.csv", score=[0.9, 0.4, 0.3, 0.2], label=[1, 0, 0, 0])
     out = tmp_path / "a.html"
-    main(["evaluate", str(path), "--class-prior", "0.5", "--confidence", "0.999", "-q", "--html", str(out)])
+    main(
+        [
+            "evaluate",
+            "--labelling",
+            "random",
+            str(path),
+            "--class-prior",
+            "0.5",
+            "--confidence",
+            "0.999",
+            "-q",
+            "--html",
+            str(out),
+        ]
+    )
     assert out.exists()
 
 

@@ -22,8 +22,32 @@ NETWORK = ["--backbone", "linear", "--set", "epochs=2", "--set", "progress=false
 FEW = ["--redraws", "100"]
 MODELS = ["--score", "score", "--score", "other"]
 COMMANDS = {
-    "evaluate": ["evaluate", "ROWS", *JUDGE, *FEW, "--html", "a.html", "--json", "a.json", "--markdown", "a.md"],
-    "evaluate segments": ["evaluate", "ROWS", *JUDGE, "--group-by", "site", "--same-prior", "--json", "a.json"],
+    "evaluate": [
+        "evaluate",
+        "--labelling",
+        "random",
+        "ROWS",
+        *JUDGE,
+        *FEW,
+        "--html",
+        "a.html",
+        "--json",
+        "a.json",
+        "--markdown",
+        "a.md",
+    ],
+    "evaluate segments": [
+        "evaluate",
+        "--labelling",
+        "random",
+        "ROWS",
+        *JUDGE,
+        "--group-by",
+        "site",
+        "--same-prior",
+        "--json",
+        "a.json",
+    ],
     "compare": ["compare", "ROWS", *JUDGE, *FEW, *MODELS, "--html", "a.html", "--json", "a.json"],
     "calibrate": ["calibrate", "ROWS", *JUDGE, "--fit", "platt", "--out", "a.csv", "--html", "a.html"],
     "calibrate to Parquet": ["calibrate", "ROWS", *JUDGE, "--fit", "platt", "--out", "a.parquet", "--json", "a.json"],
@@ -159,7 +183,7 @@ def test_a_disk_without_room_for_one_more_name_is_full_too(disk, sources):
     except OSError:
         pass
     before = disk.contents()
-    code, said = disk.run("evaluate", sources["ROWS"], *JUDGE, "--json", "a.json")
+    code, said = disk.run("evaluate", "--labelling", "random", sources["ROWS"], *JUDGE, "--json", "a.json")
     assert code == 2
     assert said == "pulens: a.json: cannot be written: No space left on device.\n"
     assert disk.contents() == before

@@ -29,7 +29,9 @@ def visits(tmp_path_factory):
 
 
 def test_text_says_who_is_missed(visits, capsys):
-    main(["evaluate", str(visits), "--group-by", "site", "--gaps", "recall", "--threshold", "1"])
+    main(
+        ["evaluate", "--labelling", "random", str(visits), "--group-by", "site", "--gaps", "recall", "--threshold", "1"]
+    )
     shown = capsys.readouterr().out
     assert "north finds" in shown
     assert "points apart (all pairs considered)." in " ".join(shown.split())
@@ -42,7 +44,7 @@ def test_files_hold_the_same_gaps_and_names_stay_text(visits, tmp_path, capsys):
     html, markdown, answer = (tmp_path / name for name in ("g.html", "g.md", "g.json"))
     asked = ["--gaps", "recall", "--threshold", "1", "--quiet"]
     files = ["--html", str(html), "--markdown", str(markdown), "--json", str(answer)]
-    main(["evaluate", str(visits), "--group-by", "site", *asked, *files])
+    main(["evaluate", "--labelling", "random", str(visits), "--group-by", "site", *asked, *files])
     assert capsys.readouterr().out == ""
     gaps = json.loads(answer.read_text())["gaps"]
     assert gaps["metric"] == "recall"
@@ -64,6 +66,8 @@ def test_several_columns_are_counted_and_said(visits, tmp_path, capsys):
     main(
         [
             "evaluate",
+            "--labelling",
+            "random",
             str(visits),
             *columns,
             "--gaps",
@@ -85,7 +89,7 @@ def test_several_columns_are_counted_and_said(visits, tmp_path, capsys):
 
 def test_a_metric_that_needs_a_class_prior_takes_those_of_the_groups(visits, capsys):
     asked = ["--gaps", "false_positive_rate", "--threshold", "1", "--class-prior", "0.3", "--json", "-"]
-    main(["evaluate", str(visits), "--group-by", "sex", *asked])
+    main(["evaluate", "--labelling", "random", str(visits), "--group-by", "sex", *asked])
     gaps = json.loads(capsys.readouterr().out)["gaps"]
     assert gaps["needs_prior"] is True
     assert {turn["metric"] for turn in gaps["at_a_common_prior"]["turns"]} == {
@@ -109,7 +113,7 @@ def test_a_metric_that_needs_a_class_prior_takes_those_of_the_groups(visits, cap
 def test_what_makes_no_sense_is_refused_and_leaves_nothing(visits, tmp_path, options, said, capsys):
     out = tmp_path / "never.json"
     with pytest.raises(SystemExit) as stopped:
-        main(["evaluate", str(visits), *options, "--json", str(out)])
+        main(["evaluate", "--labelling", "random", str(visits), *options, "--json", str(out)])
     assert stopped.value.code == 2
     assert said in capsys.readouterr().err
     assert not out.exists()
@@ -129,7 +133,18 @@ def test_clusters_reach_gaps_from_the_command_line(tmp_path, capsys):
     score = rng.normal(label + rng.normal(size=30)[patient])
     table = {"score": score, "label": label, "sex": rng.choice(["f", "m"], 360), "patient": patient}
     polars.DataFrame(table).write_csv(tmp_path / "visits.csv")
-    asked = ["evaluate", str(tmp_path / "visits.csv"), "--group-by", "sex", "--gaps", "recall", "--threshold", "0.5"]
+    asked = [
+        "evaluate",
+        "--labelling",
+        "random",
+        str(tmp_path / "visits.csv"),
+        "--group-by",
+        "sex",
+        "--gaps",
+        "recall",
+        "--threshold",
+        "0.5",
+    ]
     files = ["--json", str(tmp_path / "g.json"), "--html", str(tmp_path / "g.html")]
     main([*asked, "--cluster", "patient", *files])
     assert "each of 30 clusters" in " ".join(capsys.readouterr().out.split())

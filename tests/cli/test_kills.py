@@ -117,8 +117,8 @@ COMMANDS = {
         "m",
         10,
     ),
-    "evaluate": (["evaluate", "FILE", "--html", "out/a.html", *JUDGE], "a.html", 6),
-    "evaluate to JSON": (["evaluate", "FILE", "--json", "out/a.json", *JUDGE], "a.json", 6),
+    "evaluate": (["evaluate", "--labelling", "random", "FILE", "--html", "out/a.html", *JUDGE], "a.html", 6),
+    "evaluate to JSON": (["evaluate", "--labelling", "random", "FILE", "--json", "out/a.json", *JUDGE], "a.json", 6),
 }
 
 
@@ -161,11 +161,11 @@ def test_leftovers_of_a_killed_command_are_not_read_as_data(how, here):
     (here / "days").mkdir()
     for day in "ab":
         (here / "days" / f"{day}.csv").write_text(rows(ord(day)))
-    main(["evaluate", "days", "--json", "whole.json", *JUDGE])
+    main(["evaluate", "--labelling", "random", "days", "--json", "whole.json", *JUDGE])
     for point in range(1, 9):
         ended_at(point, how, ["tally", "old.csv", "-o", "days/c.tally"], here / "days")
         (here / "days" / "c.tally").unlink(missing_ok=True)
-    main(["evaluate", "days", "--json", "again.json", *JUDGE])
+    main(["evaluate", "--labelling", "random", "days", "--json", "again.json", *JUDGE])
     assert (here / "again.json").read_bytes() == (here / "whole.json").read_bytes()
 
 

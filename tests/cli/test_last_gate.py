@@ -15,7 +15,7 @@ def test_a_number_beyond_all_floats_ends_in_a_sentence(tmp_path, capsys, monkeyp
 
     monkeypatch.setattr(evaluate.command, "callback", overflowing)
     with pytest.raises(SystemExit) as end:
-        main(["evaluate", str(tmp_path / "a.csv")])
+        main(["evaluate", "--labelling", "random", str(tmp_path / "a.csv")])
     said = capsys.readouterr().err
     assert end.value.code == 2
     assert "a number is too large" in said

@@ -48,11 +48,11 @@ def refused(words, capsys):
     [
         ["tally", "scores.csv", "-o", "scores.csv"],
         ["tally", "scores.csv", "-o", "./days/../scores.csv"],
-        ["evaluate", "days", *EVALUATE, "--json", "days/a.csv"],
-        ["evaluate", "days", *EVALUATE, "--json", "days/new.csv"],
-        ["evaluate", "days/*.csv", *EVALUATE, "--json", "days/a.csv"],
-        ["evaluate", "days/*.csv", *EVALUATE, "--json", "days/new.csv"],
-        ["evaluate", "sqlite:///db.sqlite", "--table", "t", *EVALUATE, "--json", "db.sqlite"],
+        ["evaluate", "--labelling", "random", "days", *EVALUATE, "--json", "days/a.csv"],
+        ["evaluate", "--labelling", "random", "days", *EVALUATE, "--json", "days/new.csv"],
+        ["evaluate", "--labelling", "random", "days/*.csv", *EVALUATE, "--json", "days/a.csv"],
+        ["evaluate", "--labelling", "random", "days/*.csv", *EVALUATE, "--json", "days/new.csv"],
+        ["evaluate", "--labelling", "random", "sqlite:///db.sqlite", "--table", "t", *EVALUATE, "--json", "db.sqlite"],
         ["compare", "days/*.csv", "--score", "score", "--score", "other", *EVALUATE, "--html", "days/b.csv"],
     ],
 )
@@ -71,17 +71,19 @@ def test_a_merged_tally_never_replaces_a_part(here, capsys):
 
 
 def test_a_page_may_be_written_beside_the_files_that_are_read(here):
-    main(["evaluate", "days", *EVALUATE, "--html", "days/page.html"])
+    main(["evaluate", "--labelling", "random", "days", *EVALUATE, "--html", "days/page.html"])
     assert (here / "days" / "page.html").exists()
 
 
 def test_an_empty_name_is_no_folder(here, capsys):
-    assert "the name of the file is empty" in refused(["evaluate", "", *EVALUATE], capsys)
+    assert "the name of the file is empty" in refused(["evaluate", "--labelling", "random", "", *EVALUATE], capsys)
 
 
 @pytest.mark.parametrize("address", ["sqlite:///missing.sqlite", "sqlite+pysqlite:///missing.sqlite"])
 def test_a_database_that_is_not_there_is_not_created(address, here, capsys):
-    assert "there is no such file" in refused(["evaluate", address, "--table", "t", *EVALUATE], capsys)
+    assert "there is no such file" in refused(
+        ["evaluate", "--labelling", "random", address, "--table", "t", *EVALUATE], capsys
+    )
     assert not (here / "missing.sqlite").exists()
 
 
@@ -92,10 +94,13 @@ def test_nothing_secret_of_an_address_is_shown_or_stored(here, capsys):
     told = pyarrow.parquet.read_schema("t.tally").metadata[b"pulens"].decode()
     assert "sqlite:///db.sqlite" in told
     assert "7123" not in told
-    words = refused(["evaluate", "sqlite:///db.sqlite?timeout=7123", "--table", "nothing", *EVALUATE], capsys)
+    words = refused(
+        ["evaluate", "--labelling", "random", "sqlite:///db.sqlite?timeout=7123", "--table", "nothing", *EVALUATE],
+        capsys,
+    )
     assert "7123" not in words
     address = "postgresql://me:hunter2@127.0.0.1:1/db?password=hunter3&connect_timeout=2"
-    words = refused(["evaluate", address, "--table", "t", *EVALUATE], capsys)
+    words = refused(["evaluate", "--labelling", "random", address, "--table", "t", *EVALUATE], capsys)
     assert "127.0.0.1" in words
     assert "hunter" not in words
 

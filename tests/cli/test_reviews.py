@@ -53,7 +53,16 @@ def test_evaluate_shows_both_columns_and_writes_them(folder: Path, capsys, tmp_p
     files = [str(tmp_path / name) for name in ("r.json", "r.html", "r.md")]
     code, out, _ = run(
         capsys,
-        *("evaluate", str(folder / "scores.csv"), "--score", "a", "--reviews", str(folder / "queue.csv")),
+        *(
+            "evaluate",
+            "--labelling",
+            "random",
+            str(folder / "scores.csv"),
+            "--score",
+            "a",
+            "--reviews",
+            str(folder / "queue.csv"),
+        ),
         *("--redraws", "100", "--json", files[0], "--html", files[1], "--markdown", files[2]),
     )
     assert code == 0
@@ -114,7 +123,7 @@ def test_a_review_whose_labels_are_its_answers_speaks_alone(folder: Path, capsys
 def test_reviews_and_segments_do_not_go_together(folder: Path, capsys) -> None:
     code, _, err = run(
         capsys,
-        *("evaluate", str(folder / "scores.csv"), "--score", "a", "--group-by", "label"),
+        *("evaluate", "--labelling", "random", str(folder / "scores.csv"), "--score", "a", "--group-by", "label"),
         *("--reviews", str(folder / "queue.csv")),
     )
     assert code == 2

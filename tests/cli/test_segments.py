@@ -31,13 +31,13 @@ SINGLE = ["--scenario", "single-set"]
 
 def test_each_segment_is_evaluated_as_if_alone(scores, capsys):
     shared = ["--threshold", "0.7", *SINGLE, "--json", "-"]
-    main(["evaluate", str(scores), "--group-by", "site", *GIVEN, *shared])
+    main(["evaluate", "--labelling", "random", str(scores), "--group-by", "site", *GIVEN, *shared])
     answer = json.loads(capsys.readouterr().out)
     assert [segment["segment"] for segment in answer["segments"]] == ["north", "south"]
     assert [segment["segment"] for segment in answer["skipped"]] == ["nowhere"]
     for segment, prior in zip(answer["segments"], ("0.4", "0.3"), strict=True):
         condition = f"site = '{segment['segment']}'"
-        main(["evaluate", str(scores), "--where", condition, "--class-prior", prior, *shared])
+        main(["evaluate", "--labelling", "random", str(scores), "--where", condition, "--class-prior", prior, *shared])
         alone = json.loads(capsys.readouterr().out)
         for name in ("class_prior", "scenario", "target_population", "counts", "threshold"):
             assert alone[name] == segment[name]
@@ -48,7 +48,7 @@ def test_each_segment_is_evaluated_as_if_alone(scores, capsys):
 
 
 def test_the_table_names_segments_and_why_one_is_missing(scores, capsys):
-    main(["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.3", *SINGLE])
+    main(["evaluate", "--labelling", "random", str(scores), "--group-by", "site", "--class-prior", "0.3", *SINGLE])
     shown = capsys.readouterr().out
     assert "north" in shown
     assert "nowhere: not evaluated: there is no labelled positive among 2 rows" in " ".join(shown.split())
@@ -56,13 +56,27 @@ def test_the_table_names_segments_and_why_one_is_missing(scores, capsys):
 
 def test_quiet_shows_no_table(scores, tmp_path, capsys):
     out = tmp_path / "segments.json"
-    main(["evaluate", str(scores), "--group-by", "site", *GIVEN, *SINGLE, "--json", str(out), "--quiet"])
+    main(
+        [
+            "evaluate",
+            "--labelling",
+            "random",
+            str(scores),
+            "--group-by",
+            "site",
+            *GIVEN,
+            *SINGLE,
+            "--json",
+            str(out),
+            "--quiet",
+        ]
+    )
     assert capsys.readouterr().out == ""
     assert len(json.loads(out.read_text())["segments"]) == 2
 
 
 def test_no_line_of_the_table_is_longer_than_a_terminal(scores, capsys):
-    main(["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.3", *SINGLE])
+    main(["evaluate", "--labelling", "random", str(scores), "--group-by", "site", "--class-prior", "0.3", *SINGLE])
     shown = capsys.readouterr().out
     assert max(len(line) for line in shown.splitlines() if str(scores) not in line) <= 80
     answer = pulens.evaluate_by(scores, "site", class_prior=0.3, scenario="single-set")
@@ -87,18 +101,55 @@ def test_a_column_may_hold_the_class_priors(scores, tmp_path, capsys):
     priors = {"north": "0.4", "south": "0.3", "nowhere": "0.1"}
     table = tmp_path / "with_priors.csv"
     table.write_text("\n".join([f"{head},prior", *(f"{row},{priors[row.split(',')[2]]}" for row in rows)]) + "\n")
-    main(["evaluate", str(table), "--group-by", "site", "--class-prior-column", "prior", *SINGLE, "--json", "-"])
+    main(
+        [
+            "evaluate",
+            "--labelling",
+            "random",
+            str(table),
+            "--group-by",
+            "site",
+            "--class-prior-column",
+            "prior",
+            *SINGLE,
+            "--json",
+            "-",
+        ]
+    )
     segments = json.loads(capsys.readouterr().out)["segments"]
     assert [segment["class_prior"]["value"] for segment in segments] == [0.4, 0.3]
     table.write_text(table.read_text().replace("north,0.4", "north,0.5", 1))
     with pytest.raises(SystemExit):
-        main(["evaluate", str(table), "--group-by", "site", "--class-prior-column", "prior", *SINGLE])
+        main(
+            [
+                "evaluate",
+                "--labelling",
+                "random",
+                str(table),
+                "--group-by",
+                "site",
+                "--class-prior-column",
+                "prior",
+                *SINGLE,
+            ]
+        )
     said = capsys.readouterr().err
     assert "column 'prior' must hold one number in each segment of 'site', got numbers from 0.4 to 0.5" in said
 
 
 def test_one_class_prior_in_case_control_data_is_refused_with_the_ways_out(scores, capsys):
-    asked = ["evaluate", str(scores), "--group-by", "site", "--class-prior", "0.2", "--scenario", "case-control"]
+    asked = [
+        "evaluate",
+        "--labelling",
+        "random",
+        str(scores),
+        "--group-by",
+        "site",
+        "--class-prior",
+        "0.2",
+        "--scenario",
+        "case-control",
+    ]
     with pytest.raises(SystemExit):
         main(asked)
     said = capsys.readouterr().err
@@ -122,13 +173,15 @@ def test_one_class_prior_in_case_control_data_is_refused_with_the_ways_out(score
 )
 def test_options_that_contradict_one_another_are_refused(scores, capsys, options, said):
     with pytest.raises(SystemExit):
-        main(["evaluate", str(scores), *options])
+        main(["evaluate", "--labelling", "random", str(scores), *options])
     assert said in capsys.readouterr().err
 
 
 def test_unknown_columns_of_segments_are_named(scores, capsys):
     with pytest.raises(SystemExit) as end:
-        main(["evaluate", str(scores), "--group-by", "country", "--class-prior", "0.2", *SINGLE])
+        main(
+            ["evaluate", "--labelling", "random", str(scores), "--group-by", "country", "--class-prior", "0.2", *SINGLE]
+        )
     assert end.value.code == 2
     assert "there is no column 'country'" in capsys.readouterr().err
 
@@ -148,6 +201,6 @@ def test_a_database_needs_a_table(tmp_path, capsys):
 
 def test_where_and_tables_mean_nothing_for_rows_in_memory():
     with pytest.raises(pulens.PulensError, match="where='x > 1' is for databases and files"):
-        pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=0.2, where="x > 1")
+        pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=0.2, where="x > 1", labelling="random")
     with pytest.raises(pulens.PulensError, match="tolerance must be a number of at least 0 and below 1, got 2"):
-        pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=0.2, tolerance=2)
+        pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=0.2, tolerance=2, labelling="random")

@@ -74,7 +74,9 @@ def test_the_value_of_each_model_is_the_one_that_evaluate_gives():
     labels, models = rows()
     comparison = pulens.compare(labels, models, class_prior=0.3, threshold=0.5, redraws=100, scenario="case-control")
     for name, scores in models.items():
-        evaluation = pulens.evaluate(labels, scores, class_prior=0.3, threshold=0.5, scenario="case-control")
+        evaluation = pulens.evaluate(
+            labels, scores, class_prior=0.3, threshold=0.5, scenario="case-control", labelling="random"
+        )
         for metric in ("roc_auc", "average_precision", "f1", "accuracy", "precision", "recall"):
             assert comparison.estimates[metric][name].value == pytest.approx(evaluation.estimates[metric].value)
 
@@ -259,7 +261,8 @@ def test_without_a_class_prior_one_estimate_serves_all_models():
     comparison = pulens.compare(labels, models, redraws=100, scenario="case-control")
     assert comparison.winner == "model 0"
     estimates = [
-        pulens.evaluate(labels, scores, scenario="case-control").class_prior.unlabelled for scores in models.values()
+        pulens.evaluate(labels, scores, scenario="case-control", labelling="random").class_prior.unlabelled
+        for scores in models.values()
     ]
     assert comparison.class_prior.unlabelled == min(estimates)
     assert comparison.class_prior.unlabelled_interval is not None
@@ -444,7 +447,7 @@ def test_each_model_has_the_interval_that_evaluate_gives():
         options = {"class_prior": prior, "scenario": "case-control", "threshold": 0.5, "redraws": 200}
         comparison = pulens.compare(labels, models, **options)
         for name, scores in models.items():
-            evaluation = pulens.evaluate(labels, scores, **options)
+            evaluation = pulens.evaluate(labels, scores, **options, labelling="random")
             for metric in ("roc_auc", "average_precision", "f1"):
                 assert comparison.estimates[metric][name].interval == evaluation.estimates[metric].interval
 
@@ -608,7 +611,7 @@ def test_a_range_of_class_priors_is_cut_by_the_scores_of_all_models_as_evaluate_
     names = ["roc_auc", "average_precision", "recall", "precision"]
     models = {"weak": rng.normal(size=300), "own": scores}  # the first rules nothing out
     found = pulens.compare(labels, models, class_prior=(0.4, 0.7), metrics=names, **asked)
-    alone = pulens.evaluate(labels, scores, class_prior=(0.4, 0.7), **asked)
+    alone = pulens.evaluate(labels, scores, class_prior=(0.4, 0.7), **asked, labelling="random")
     assert alone.class_prior.interval.high < 0.7
     assert found.class_prior.interval == alone.class_prior.interval
     assert [notice.code for notice in found.notices].count("prior-range-cut") == 1

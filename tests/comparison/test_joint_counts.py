@@ -49,12 +49,14 @@ def test_one_score_of_a_joint_tally_is_evaluated_as_its_rows_are(rows, tmp_path)
     labels, models = rows
     joint = JointTally.from_rows(models, labels)
     write_tally_file(tmp_path / "x.tally", TallyFile.of(joint))
-    expected = pulens.evaluate(labels, models["b"], class_prior=0.3).to_dict()
-    assert pulens.evaluate(joint, score="b", class_prior=0.3).to_dict() == expected
-    assert pulens.evaluate(str(tmp_path / "x.tally"), score="b", class_prior=0.3).to_dict() == expected
+    expected = pulens.evaluate(labels, models["b"], class_prior=0.3, labelling="random").to_dict()
+    assert pulens.evaluate(joint, score="b", class_prior=0.3, labelling="random").to_dict() == expected
+    assert (
+        pulens.evaluate(str(tmp_path / "x.tally"), score="b", class_prior=0.3, labelling="random").to_dict() == expected
+    )
     for source in (joint, tmp_path / "x.tally"):
         with pytest.raises(InputError, match=r"no score 'score' in this joint tally, which holds 'a', 'b', 'c'"):
-            pulens.evaluate(source, class_prior=0.3)
+            pulens.evaluate(source, class_prior=0.3, labelling="random")
 
 
 @pytest.mark.parametrize("scenario", list(Scenario))
@@ -127,4 +129,4 @@ def test_counts_that_no_rows_could_have_given_are_refused(change, said):
     with pytest.raises(InputError, match=said):
         pulens.compare(joint, **SETTINGS)
     with pytest.raises(InputError, match=said):
-        pulens.evaluate(joint, score="a", class_prior=0.3)
+        pulens.evaluate(joint, score="a", class_prior=0.3, labelling="random")

@@ -46,7 +46,13 @@ def test_cells_turn_a_verdict_that_labels_of_one_place_had_made():
     assert pooled.leader() == "a"
     assert within.leader() == "b"
     alone = pulens.evaluate(
-        two_models(), score="b", class_prior=PRIORS, labelled_within="site", threshold=1.0, confidence=None
+        two_models(),
+        score="b",
+        class_prior=PRIORS,
+        labelled_within="site",
+        threshold=1.0,
+        confidence=None,
+        labelling="random",
     )
     assert within.estimates["recall"]["b"].value == pytest.approx(alone.estimates["recall"].value, abs=1e-12)
 

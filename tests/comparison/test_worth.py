@@ -108,7 +108,7 @@ def test_net_benefit_and_the_first_rows_are_compared_as_evaluations_have_them():
     assert list(comparison.estimates)[:4] == ["net_benefit", "recall_at_k", "precision_at_k", "ndcg_at_k"]
     assert comparison.metric == "net_benefit"
     for model in "ab":
-        alone = pulens.evaluate(labels, scores[model], class_prior=0.2, threshold=1.0, redraws=100)
+        alone = pulens.evaluate(labels, scores[model], class_prior=0.2, threshold=1.0, redraws=100, labelling="random")
         found = comparison.estimates["precision_at_k"][model]
         there = alone.top(100)["precision_at_k"]
         assert (found.value, found.interval.low) == pytest.approx((there.value, there.interval.low))
@@ -127,7 +127,9 @@ def test_without_a_threshold_each_model_stands_where_it_is_worth_most():
     labels, scores = rows()
     comparison = compare(labels, scores, class_prior=0.2, cost_ratio=0.1, redraws=100)
     for model in "ab":
-        best = pulens.evaluate(labels, scores[model], class_prior=0.2).best_threshold("net_benefit", cost_ratio=0.1)
+        best = pulens.evaluate(labels, scores[model], class_prior=0.2, labelling="random").best_threshold(
+            "net_benefit", cost_ratio=0.1
+        )
         assert comparison.worth.thresholds[model] == best
     assert comparison.worth.is_chosen
     assert "worth most on these rows" in " ".join(comparison_text(comparison, explain=True).split())

@@ -63,7 +63,7 @@ def test_every_number_at_a_threshold_is_that_of_the_same_scores_in_double_precis
     labels, scores = ROWS
     for threshold in (0.1, 0.2, 0.3, 0.7, 0.9):
         single, double = (
-            pulens.evaluate(labels, kept, threshold=threshold, redraws=200, **ASSUMED)
+            pulens.evaluate(labels, kept, threshold=threshold, redraws=200, **ASSUMED, labelling="random")
             for kept in (scores.astype(np.float32), scores)
         )
         assert single.threshold == threshold
@@ -130,5 +130,5 @@ def test_the_page_finds_the_same_rows():
     found = answers_of(driver, [{"data": kept["data"], "wanted": wanted}])
     rows = [0, *(tally.labelled + tally.unlabelled).tolist()]
     assert [rows[place] for place in found] == [sum(tally.at(threshold)) for threshold in wanted]
-    page = pulens.evaluate(tally, threshold=0.7, confidence=None, **ASSUMED).to_html()
+    page = pulens.evaluate(tally, threshold=0.7, confidence=None, **ASSUMED, labelling="random").to_html()
     assert kept["data"] in page

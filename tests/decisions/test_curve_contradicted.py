@@ -16,7 +16,7 @@ def test_curve_and_band_are_those_of_possible_worlds_that_the_evaluation_gives(w
     if cell:
         asked["labelled_within"] = np.zeros(labels.size)
     found = pulens.evaluate(labels, scores, threshold=1.0, labelling="random", **asked)
-    assert found.labelling is not None
+    assert found.contradiction is not None
     known, curve = found.at(1.0)["net_benefit"], found.decision_curve(ratios=[0.5])
     assert known.basis == "possible worlds"
     assert [curve.model[0], curve.low[0], curve.high[0]] == [known.value, known.interval.low, known.interval.high]

@@ -56,7 +56,7 @@ def test_the_interval_of_a_crossing_comes_from_paired_rows():
 
 def test_with_every_row_labelled_the_curve_is_the_classical_one():
     _, chance, positive = probabilities()
-    evaluation = pulens.evaluate(np.where(positive, 1, -1), chance, negative=-1, threshold=0.5)
+    evaluation = pulens.evaluate(np.where(positive, 1, -1), chance, negative=-1, threshold=0.5, labelling="random")
     found = evaluation.decision_curve(ratios=[0.05, 0.2, 0.5], scores_are="probability")
     for ratio, model in zip(found.ratios, found.model, strict=True):
         flagged = chance >= ratio
@@ -66,7 +66,7 @@ def test_with_every_row_labelled_the_curve_is_the_classical_one():
 
 def test_the_band_holds_at_all_ratios_together_and_so_is_wider_than_at_one():
     labels, chance, positive = probabilities()
-    evaluation = pulens.evaluate(labels, chance, class_prior=positive.mean(), threshold=0.3)
+    evaluation = pulens.evaluate(labels, chance, class_prior=positive.mean(), threshold=0.3, labelling="random")
     found = evaluation.decision_curve(scores_are="probability")
     assert found.simultaneous
     assert found.ratios.size == 20
@@ -105,7 +105,7 @@ def test_the_band_of_one_threshold_reaches_as_far_as_draws_do():
 
 def test_scores_that_are_chances_of_being_labelled_are_warned_of():
     labels, chance, positive = probabilities()
-    evaluation = pulens.evaluate(labels, chance * 0.2, class_prior=positive.mean(), threshold=0.1)
+    evaluation = pulens.evaluate(labels, chance * 0.2, class_prior=positive.mean(), threshold=0.1, labelling="random")
     (notice,) = evaluation.decision_curve(ratios=[0.05], scores_are="probability").notices
     assert "pulens calibrate" in str(notice)
 
@@ -131,7 +131,7 @@ def test_one_threshold_over_all_ratios_has_the_best_beside_it():
 )
 def test_what_is_no_decision_curve_is_refused(given, said):
     labels, chance, _ = probabilities(size=300)
-    evaluation = pulens.evaluate(labels, chance, class_prior=0.2, threshold=0.3, confidence=None)
+    evaluation = pulens.evaluate(labels, chance, class_prior=0.2, threshold=0.3, confidence=None, labelling="random")
     with pytest.raises(pulens.PulensError, match=said):
         evaluation.decision_curve(**given)
 

@@ -271,7 +271,7 @@ def test_nothing_is_written_where_no_threshold_is_left_for_sql(tmp_path):
 
 
 def test_an_evaluation_decides_on_its_own_evidence():
-    evaluation = pulens.evaluate(*W, unlabelled_prior=0.2, scenario="case-control")
+    evaluation = pulens.evaluate(*W, unlabelled_prior=0.2, scenario="case-control", labelling="random")
     decision = evaluation.decide(**PRICES, redraws=100)
     assert decision.threshold == 0.45
     with pytest.raises(pulens.PulensError, match="comes too late"):
@@ -282,7 +282,17 @@ def test_evaluate_leads_with_the_top_that_was_asked_for(tmp_path, capsys):
     labels, scores = rows()
     file = tmp_path / "scores.csv"
     file.write_text("score,label\n" + "\n".join(f"{s!r},{y}" for s, y in zip(scores.tolist(), labels, strict=True)))
-    words = ["evaluate", str(file), "--class-prior=0.15", "--redraws=100", "--top=20", "--top", "1%"]
+    words = [
+        "evaluate",
+        "--labelling",
+        "random",
+        str(file),
+        "--class-prior=0.15",
+        "--redraws=100",
+        "--top=20",
+        "--top",
+        "1%",
+    ]
     main(words)
     shown = capsys.readouterr().out
     assert shown.startswith("Check 20 rows: expect ")
@@ -291,7 +301,7 @@ def test_evaluate_leads_with_the_top_that_was_asked_for(tmp_path, capsys):
     main([*words, "--json", "-"])
     first, second = json.loads(capsys.readouterr().out)["top"]
     assert (first["k"], second["k"], first["of"]) == (20, 15, 1500)
-    evaluation = pulens.evaluate(labels, scores, class_prior=0.15)
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.15, labelling="random")
     assert first["estimates"]["recall_at_k"]["value"] == evaluation.top(20)["recall_at_k"].value
 
 

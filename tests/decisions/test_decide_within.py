@@ -92,7 +92,7 @@ def test_clusters_without_cells_widen_costs_and_keep_values():
     assert told.flagged.interval.width > 1.5 * plain.flagged.interval.width
     assert told.clusters.clusters == (300, 300)
     assert "300 clusters" in str(told)
-    again = pulens.evaluate(shifted, class_prior=0.25, cluster="patient").decide(**COSTS)
+    again = pulens.evaluate(shifted, class_prior=0.25, cluster="patient", labelling="random").decide(**COSTS)
     assert again.cost.value == told.cost.value
 
 
@@ -111,7 +111,9 @@ def test_where_random_labels_are_ruled_out_the_floor_holds_in_every_possible_wor
     rows = visits()
     decision = pulens.decide(rows, class_prior=0.25, recall_at_least=0.8)
     assert "labels-not-random" in [notice.code for notice in decision.notices]
-    assert decision.recall == pulens.evaluate(rows, class_prior=0.25).at(decision.threshold)["recall"]
+    assert (
+        decision.recall == pulens.evaluate(rows, class_prior=0.25, labelling="random").at(decision.threshold)["recall"]
+    )
     assert decision.recall.interval.low >= 0.8
 
 
@@ -125,9 +127,11 @@ def test_regret_and_curves_within_cells():
     assert found.cost.interval.width > exact.cost.interval.width
     curve = exact.curve
     assert ((curve.low <= curve.model) & (curve.model <= curve.high)).all()
-    evaluation = pulens.evaluate(rows, class_prior=PRIORS, labelled_within="site", threshold=exact.threshold)
+    evaluation = pulens.evaluate(
+        rows, class_prior=PRIORS, labelled_within="site", threshold=exact.threshold, labelling="random"
+    )
     assert evaluation.decision_curve(ratios=curve.ratios).model == pytest.approx(curve.model)
-    clustered = pulens.evaluate(rows, class_prior=0.25, cluster="patient", threshold=1.0)
+    clustered = pulens.evaluate(rows, class_prior=0.25, cluster="patient", threshold=1.0, labelling="random")
     assert clustered.decision_curve(ratios=[0.2, 0.4]).low is not None
 
 

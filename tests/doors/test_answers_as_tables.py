@@ -21,7 +21,7 @@ def rows():
 
 @pytest.fixture(scope="module")
 def evaluation(rows):
-    return pulens.evaluate(rows[0], rows[1], class_prior=0.3, threshold=0.8)
+    return pulens.evaluate(rows[0], rows[1], class_prior=0.3, threshold=0.8, labelling="random")
 
 
 @pytest.fixture(scope="module")

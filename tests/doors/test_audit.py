@@ -90,7 +90,7 @@ def test_the_rows_of_a_queue_are_unlabelled_rows_of_their_strata(table):
 
 def test_the_default_threshold_is_that_of_evaluate(table):
     plan = plan_audit(table, class_prior=0.15)
-    assert plan.threshold == evaluate(table, class_prior=0.15, confidence=None).threshold
+    assert plan.threshold == evaluate(table, class_prior=0.15, confidence=None, labelling="random").threshold
     assert plan.threshold_choice == "best F1"
     with pytest.raises(InputError, match="threshold="):
         plan_audit(np.zeros(50, int), np.arange(50.0))

@@ -55,7 +55,7 @@ def refused(which: str):
 
 
 def test_each_combination_of_the_table_is_refused_in_its_words(visits, tmp_path, capsys):
-    within = pulens.evaluate(visits, class_prior=PRIORS, labelled_within="site", threshold=1.0)
+    within = pulens.evaluate(visits, class_prior=PRIORS, labelled_within="site", threshold=1.0, labelling="random")
     for ask in (
         lambda: within.sensitivity("recall", factor=2),
         lambda: within.sensitivity_curve("recall"),
@@ -75,14 +75,25 @@ def test_each_combination_of_the_table_is_refused_in_its_words(visits, tmp_path,
         pulens.watch({"before": visits}, {"after": visits}, cluster="who")
     visits.write_csv(tmp_path / "visits.csv")
     with pytest.raises(SystemExit) as ended:
-        main(["evaluate", str(tmp_path / "visits.csv"), "--group-by", "site", "--reviewed-above", "1"])
+        main(
+            [
+                "evaluate",
+                "--labelling",
+                "random",
+                str(tmp_path / "visits.csv"),
+                "--group-by",
+                "site",
+                "--reviewed-above",
+                "1",
+            ]
+        )
     assert ended.value.code == 2
     told = " ".join(capsys.readouterr().err.split())
     assert "checked rows (--reviews) cannot be combined with segments (--group-by)" in told
 
 
 def test_the_top_of_the_list_works_within_cells(visits):
-    within = pulens.evaluate(visits, class_prior=PRIORS, labelled_within="site", threshold=1.0)
+    within = pulens.evaluate(visits, class_prior=PRIORS, labelled_within="site", threshold=1.0, labelling="random")
     top = within.top(100)
     cut = np.sort(visits["score"].to_numpy())[-100]
     hits = held = 0.0
@@ -94,5 +105,7 @@ def test_the_top_of_the_list_works_within_cells(visits):
     assert top["recall_at_k"].value == pytest.approx(hits / held, abs=1e-9)
     assert top["recall_at_k"].interval.low < hits / held < top["recall_at_k"].interval.high
     assert top.labelled == int((visits.filter(polars.col("label") == 1)["score"].to_numpy() >= cut).sum())
-    together = pulens.evaluate(visits, class_prior=PRIORS, labelled_within="site", threshold=1.0, cluster="who")
+    together = pulens.evaluate(
+        visits, class_prior=PRIORS, labelled_within="site", threshold=1.0, cluster="who", labelling="random"
+    )
     assert together.top(100)["recall_at_k"].interval is not None

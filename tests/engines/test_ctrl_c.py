@@ -56,7 +56,17 @@ def test_ctrl_c_inside_a_query_of_duckdb_exits_with_130_and_leaves_nothing(query
     with duckdb.connect(str(tmp_path / "x.db")) as connection:
         connection.execute(f"CREATE VIEW endless AS {QUERIES[query]}")
     stack = tmp_path / "stack"
-    words = ["evaluate", f"duckdb:///{tmp_path / 'x.db'}", "--table", "endless", "--class-prior", "0.4", "--json"]
+    words = [
+        "evaluate",
+        "--labelling",
+        "random",
+        f"duckdb:///{tmp_path / 'x.db'}",
+        "--table",
+        "endless",
+        "--class-prior",
+        "0.4",
+        "--json",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-c", COMMAND, str(stack), *words, str(tmp_path / "out" / "a.json")],
         stdout=subprocess.PIPE,

@@ -112,7 +112,7 @@ def test_bad_columns_and_labels_are_named(put):
         read_tally(source, **columns, weight="w", positive="yes")
     with pytest.raises(InputError, match="no labelled positive among 4 rows"):
         read_tally(source, **columns, positive="fraud")
-    evaluation = pulens.evaluate(source, **columns, positive="yes", class_prior=0.4)
+    evaluation = pulens.evaluate(source, **columns, positive="yes", class_prior=0.4, labelling="random")
     assert evaluation.tally.totals == (1, 3, 0)
 
 

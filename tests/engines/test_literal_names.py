@@ -24,7 +24,9 @@ def write(path: Path, shift: float) -> None:
 
 
 def area(source: str | Path, **options) -> float:
-    found = pulens.evaluate(source, class_prior=0.05, scenario="case-control", confidence=None, **options)
+    found = pulens.evaluate(
+        source, class_prior=0.05, scenario="case-control", confidence=None, **options, labelling="random"
+    )
     return float(found["roc_auc"].value)
 
 
@@ -75,7 +77,7 @@ def test_views_of_a_database_from_elsewhere_open_no_file(tmp_path):
         database.execute("CREATE TABLE kept AS SELECT i % 7 AS score, (i % 3 = 0)::INT AS label FROM range(99) r(i)")
     for table in ("scores", "numbers"):
         with pytest.raises(InputError) as caught:
-            pulens.evaluate(f"duckdb:///{tmp_path / 'given.db'}", table=table, class_prior=0.5)
+            pulens.evaluate(f"duckdb:///{tmp_path / 'given.db'}", table=table, class_prior=0.5, labelling="random")
         assert "the text" not in str(caught.value)
     assert pulens.inputs.read_tally(f"duckdb:///{tmp_path / 'given.db'}", table="kept").totals.rows == 99
     assert os.path.exists(secret)

@@ -58,7 +58,20 @@ def set_pace(server: Server, seconds: float) -> None:
 def begin(server: Server, out: str) -> tuple[subprocess.Popen[str], list[str]]:
     """A command that reads the view, and its words."""
     address = server.address(user="pulens:hunter2", more="&application_name=reader")
-    words = [sys.executable, "-m", "pulens", "evaluate", address, "--table", "slow", *GIVEN, "--json", out]
+    words = [
+        sys.executable,
+        "-m",
+        "pulens",
+        "evaluate",
+        "--labelling",
+        "random",
+        address,
+        "--table",
+        "slow",
+        *GIVEN,
+        "--json",
+        out,
+    ]
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "preexec_fn": hear_ctrl_c}
     return subprocess.Popen(words, **options), words
 

@@ -20,8 +20,10 @@ TALLY = Tally.from_arrays(LABELS, SCORES)
 COUNTED = 30 / 80
 
 DOORS = {
-    "evaluate": lambda **more: pulens.evaluate(LABELS, SCORES, negative=-1, confidence=None, **more),
-    "evaluate a tally": lambda **more: pulens.evaluate(TALLY, confidence=None, **more),
+    "evaluate": lambda **more: pulens.evaluate(
+        LABELS, SCORES, negative=-1, confidence=None, **more, labelling="random"
+    ),
+    "evaluate a tally": lambda **more: pulens.evaluate(TALLY, confidence=None, **more, labelling="random"),
     "metric": lambda **more: pulens.metrics.precision(TALLY, threshold=0.5, **more),
     "compare": lambda **more: pulens.compare(
         LABELS, {"a": SCORES, "b": 1 - SCORES}, negative=-1, redraws=100, metrics=["roc_auc"], **more
@@ -65,7 +67,7 @@ def test_an_unlabelled_prior_without_unlabelled_rows_is_refused(door):
 
 def test_an_audit_without_unlabelled_rows_is_refused():
     with pytest.raises(AssumptionError, match=r"audit=\(3, 20\) speaks of unlabelled rows, and there are none"):
-        pulens.evaluate(TALLY, audit=(3, 20), scenario="single-set")
+        pulens.evaluate(TALLY, audit=(3, 20), scenario="single-set", labelling="random")
 
 
 def test_metrics_that_need_no_class_prior_take_rows_that_are_all_known():
@@ -79,17 +81,17 @@ def test_whatever_is_counted_may_be_given(labelled, negative, noise):
     labels = np.repeat([1, -1], [labelled, negative])
     share = (1 - noise) * labelled / (labelled + negative)
     options = {"negative": -1, "label_noise": noise, "scenario": "single-set", "confidence": None}
-    found = pulens.evaluate(labels, np.arange(labels.size), class_prior=share, **options)
+    found = pulens.evaluate(labels, np.arange(labels.size), class_prior=share, **options, labelling="random")
     assert found.class_prior.value == share
     with pytest.raises(AssumptionError, match="contradicts"):
-        pulens.evaluate(labels, np.arange(labels.size), class_prior=share / 2, **options)
+        pulens.evaluate(labels, np.arange(labels.size), class_prior=share / 2, **options, labelling="random")
 
 
 def test_a_class_prior_and_an_unlabelled_prior_are_never_taken_together():
     prior = ClassPrior(0.3, 0.3, "given")
     for class_prior in (prior, 0.3, "auto"):
         with pytest.raises(AssumptionError, match="give exactly one of class_prior"):
-            pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=class_prior, unlabelled_prior=0.2)
+            pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=class_prior, unlabelled_prior=0.2, labelling="random")
 
 
 def test_a_class_prior_of_another_scenario_or_of_other_rows_is_warned_of_first():
@@ -98,14 +100,16 @@ def test_a_class_prior_of_another_scenario_or_of_other_rows_is_warned_of_first()
     scores = rng.normal(labels)
     prior = ClassPrior(0.36, 0.2, "estimated", Interval(0.3, 0.4, 0.95, ""), Interval(0.125, 0.25, 0.95, ""))
     options = {"class_prior": prior, "confidence": None, "threshold": 0.5}
-    fits = pulens.evaluate(labels, scores, scenario="single-set", **options)
+    fits = pulens.evaluate(labels, scores, scenario="single-set", **options, labelling="random")
     assert not any(notice.code == "prior-of-other-rows" for notice in fits.notices)
-    moved = pulens.evaluate(labels, scores, scenario="case-control", **options)
+    moved = pulens.evaluate(labels, scores, scenario="case-control", **options, labelling="random")
     assert moved.notices[0].code == "prior-of-other-rows"
     assert "0.36 in the population and 0.2 among" in moved.warnings[0]
-    fewer = pulens.evaluate(labels[150:], scores[150:], scenario="single-set", **options)
+    fewer = pulens.evaluate(labels[150:], scores[150:], scenario="single-set", **options, labelling="random")
     assert fewer.notices[0].code == "prior-of-other-rows"
-    again = pulens.evaluate(fewer.tally, scenario="single-set", **{**options, "class_prior": fewer.class_prior})
+    again = pulens.evaluate(
+        fewer.tally, scenario="single-set", **{**options, "class_prior": fewer.class_prior}, labelling="random"
+    )
     assert [notice.code for notice in again.notices].count("prior-of-other-rows") == 1
 
 

@@ -66,7 +66,7 @@ def test_evidence_given_to_a_door_answers_as_its_rows_do(door, monkeypatch) -> N
 def test_nothing_can_be_said_of_evidence_that_is_settled() -> None:
     evidence = gather(*rows(), class_prior=0.4)
     with pytest.raises(InputError, match="class_prior= comes too late"):
-        pulens.evaluate(evidence, class_prior=0.3)
+        pulens.evaluate(evidence, class_prior=0.3, labelling="random")
     with pytest.raises(InputError, match="score= comes too late"):
         calibration.brier_score(evidence, score="p")
     with pytest.raises(InputError, match="scores= comes too late"):

@@ -39,8 +39,8 @@ def judged():
         X, positive = rows(200, rng)
         labels = (positive & (rng.random(200) < 0.5)).astype(int)
         asked = {"class_prior": 0.4, "threshold": 0.5, "redraws": 100, "seed": seed}
-        answer = pulens.fit(X, labels, method=ElkanNoto(random_state=0), **asked)
-        plain = pulens.evaluate(labels, answer.scores, **asked)
+        answer = pulens.fit(X, labels, method=ElkanNoto(random_state=0), labelling="random", **asked)
+        plain = pulens.evaluate(labels, answer.scores, **asked, labelling="random")
         names = answer.model[0].feature_names_in_
         true = area(truth, answer.model.predict_proba(dict(zip(names, new.T, strict=True)))[:, 1])
         for name, evaluation in (("fit", answer.evaluation), ("plain", plain)):
@@ -95,7 +95,7 @@ def test_without_intervals_nothing_is_said_of_them():
 @pytest.mark.parametrize("metric", ["roc_auc", "recall", "precision", "f1", "lift"])
 def test_ends_lie_as_many_times_as_far_from_the_value_where_the_class_prior_is_known(answer, metric):
     labels = (answer.labels == 1).astype(int)
-    plain = pulens.evaluate(labels, answer.scores, class_prior=0.4, threshold=0.4)
+    plain = pulens.evaluate(labels, answer.scores, class_prior=0.4, threshold=0.4, labelling="random")
     value, near = plain.estimates[metric].value, plain.estimates[metric].interval
     wide = replace(plain, resampling=replace(plain.resampling, factor=1.2)).estimates[metric].interval
     assert (wide.low, wide.high) == pytest.approx((value - 1.2 * (value - near.low), value + 1.2 * (near.high - value)))

@@ -72,7 +72,7 @@ def test_a_prior_estimator_of_one_new_file_is_on_the_command_line_in_json_and_on
     named, evaluated, misspelt = commands_in(
         tree,
         ("prior", "rows.csv", "--method", "top-share", "--json", "-"),
-        ("evaluate", "rows.csv", *used),
+        ("evaluate", "--labelling", "random", "rows.csv", *used),
         ("prior", "rows.csv", "--method", "top-shore"),
         cwd=tmp_path,
     )

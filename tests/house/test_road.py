@@ -52,7 +52,9 @@ def test_a_row_takes_the_path_that_the_page_describes(tmp_path) -> None:
     rows = [f"{int(place % 5 == 0)},{place * 37 % 101 + 30 * (place % 5 == 0)}" for place in range(200)]
     (tmp_path / "scores.csv").write_text("\n".join(["label,score", *rows]) + "\n")
     asked = ["--class-prior", "0.3", "--threshold", "60", "--redraws", "100", "--quiet", "--json"]
-    seen = passed(["evaluate", str(tmp_path / "scores.csv"), *asked, str(tmp_path / "found.json")])
+    seen = passed(
+        ["evaluate", "--labelling", "random", str(tmp_path / "scores.csv"), *asked, str(tmp_path / "found.json")]
+    )
     places = [seen.index(step) for step in ROAD]
     assert places == sorted(places)
     assert "recovery.point.recover_at" in seen

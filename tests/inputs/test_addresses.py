@@ -31,7 +31,7 @@ ADDRESSES = [
 @pytest.mark.parametrize(
     "read",
     [
-        lambda address: pulens.evaluate(address, table="t", class_prior=0.3),
+        lambda address: pulens.evaluate(address, table="t", class_prior=0.3, labelling="random"),
         pulens.inputs.read_sample,
         lambda address: pulens.fit(address, label="y"),
         lambda address: pulens.read_reviews(address, reviewed_above=0.5),
@@ -48,7 +48,7 @@ def test_no_message_shows_a_password(address, read):
 def test_an_at_sign_in_a_password_is_told_how_to_be_written():
     pytest.importorskip("sqlalchemy", reason="SQLAlchemy is not installed")
     with pytest.raises(PulensError, match=r"postgresql://host/db: its user or password holds an @ .* %40"):
-        pulens.evaluate(f"postgresql://me:p@{SECRET}@host/db", table="t")
+        pulens.evaluate(f"postgresql://me:p@{SECRET}@host/db", table="t", labelling="random")
 
 
 def test_what_a_driver_says_is_shown_without_secrets():

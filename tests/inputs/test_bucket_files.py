@@ -57,7 +57,9 @@ def test_a_file_evaluates_like_its_rows(tmp_path):
     found = counted(60)
     path = tmp_path / "week.tally"
     write_tally_file(path, TallyFile.of(found))
-    mine, theirs = (pulens.evaluate(source, class_prior=0.45, threshold=0.5) for source in (str(path), found))
+    mine, theirs = (
+        pulens.evaluate(source, class_prior=0.45, threshold=0.5, labelling="random") for source in (str(path), found)
+    )
     assert {name: str(one) for name, one in mine.estimates.items()} == {
         name: str(one) for name, one in theirs.estimates.items()
     }
@@ -69,7 +71,7 @@ def test_a_plain_tally_holds_no_buckets(tmp_path):
     write_tally_file(path, TallyFile.of(counted().tally))
     for source in (str(path), counted().tally):
         with pytest.raises(InputError, match=r"holds no buckets.*pulens tally --cluster"):
-            pulens.evaluate(source, cluster="patient", class_prior=0.4)
+            pulens.evaluate(source, cluster="patient", class_prior=0.4, labelling="random")
 
 
 @pytest.mark.parametrize(

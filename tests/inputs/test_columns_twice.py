@@ -55,7 +55,7 @@ PLACES = {"pandas": in_pandas, "pyarrow": in_arrow, "csv": in_csv, "parquet": in
 def test_a_wanted_column_that_is_there_twice_is_refused(place, names, twice, through_an_engine, tmp_path, monkeypatch):
     monkeypatch.setattr("pulens.inputs.tallies.LARGE_FILE", 0 if through_an_engine else 1 << 60)
     with pytest.raises(InputError, match=f"there are 2 columns named '{twice}'. Rename all but one") as caught:
-        pulens.evaluate(PLACES[place](names, tmp_path), class_prior=0.6, scenario="single-set")
+        pulens.evaluate(PLACES[place](names, tmp_path), class_prior=0.6, scenario="single-set", labelling="random")
     if place in ("csv", "parquet"):
         assert f"rows.{place}" in str(caught.value)
 
@@ -83,8 +83,8 @@ def test_weights_that_would_not_be_looked_at_are_refused():
     frame = pl.DataFrame({"score": [3, 2, 1], "label": [1, 0, 0], "w": [1, 2, 3]})
     for table in (frame, frame.lazy()):
         with pytest.raises(InputError, match="name the column of weights: weight="):
-            pulens.evaluate(table, weights=[1, 2, 3], class_prior=0.4, scenario="single-set")
+            pulens.evaluate(table, weights=[1, 2, 3], class_prior=0.4, scenario="single-set", labelling="random")
     with pytest.raises(InputError, match=r"weight='w' names a column.*take weights="):
-        pulens.evaluate([1, 0, 0], [3, 2, 1], weight="w", class_prior=0.4, scenario="single-set")
+        pulens.evaluate([1, 0, 0], [3, 2, 1], weight="w", class_prior=0.4, scenario="single-set", labelling="random")
     with pytest.raises(InputError, match="counts every row once, got weight="):
         pulens.compare(frame.lazy(), score=["score", "w"], weight="w", class_prior=0.4, scenario="single-set")

@@ -23,11 +23,11 @@ ASSUMED = {"class_prior": 0.4, "scenario": "single-set"}
 
 def tally_file(tally, tmp_path):
     write_tally_file(tmp_path / "x.tally", TallyFile.of(tally))
-    return pulens.evaluate(tmp_path / "x.tally", **ASSUMED)
+    return pulens.evaluate(tmp_path / "x.tally", **ASSUMED, labelling="random")
 
 
 DOORS = {
-    "evaluate": lambda tally, _: pulens.evaluate(tally, **ASSUMED),
+    "evaluate": lambda tally, _: pulens.evaluate(tally, **ASSUMED, labelling="random"),
     "metric": lambda tally, _: pulens.metrics.roc_auc(tally, **ASSUMED),
     "metric without a prior": lambda tally, _: pulens.metrics.pulp(tally),
     "metric at a threshold": lambda tally, _: pulens.metrics.recall(tally, threshold=0.5, **ASSUMED),
@@ -128,9 +128,9 @@ def test_what_speaks_of_rows_comes_too_late_for_counts(said, tmp_path):
     write_tally_file(tmp_path / "x.tally", TallyFile.of(tally))
     for source in (tally, tmp_path / "x.tally"):
         with pytest.raises(InputError, match=f"counted already: {next(iter(said))}= comes too late"):
-            pulens.evaluate(source, **ASSUMED, **said)
+            pulens.evaluate(source, **ASSUMED, **said, labelling="random")
     with pytest.raises(InputError, match="scores= comes too late"):
-        pulens.evaluate(tally, SCORES, **ASSUMED)
+        pulens.evaluate(tally, SCORES, **ASSUMED, labelling="random")
 
 
 def test_the_command_line_refuses_an_empty_and_an_unlabelled_tally(tmp_path, capsys):
@@ -140,7 +140,7 @@ def test_the_command_line_refuses_an_empty_and_an_unlabelled_tally(tmp_path, cap
     ):
         write_tally_file(tmp_path / "x.tally", TallyFile.of(Tally.from_increments(*counts)))
         with pytest.raises(SystemExit) as ended:
-            main(["evaluate", str(tmp_path / "x.tally"), "--class-prior", "0.4"])
+            main(["evaluate", "--labelling", "random", str(tmp_path / "x.tally"), "--class-prior", "0.4"])
         assert ended.value.code == 2
         assert said in capsys.readouterr().err
 

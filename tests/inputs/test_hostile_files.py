@@ -254,7 +254,7 @@ def test_what_cannot_be_held_is_refused_and_says_how_much_it_needs(tmp_path, cap
     monkeypatch.setattr("pulens.inputs.memory.free_memory", lambda: 2000)
     monkeypatch.setattr("pulens.inputs.tables.chunks.CHUNK_ROWS", 10)
     monkeypatch.setattr("pulens.inputs.files.HELD_ROWS", 20)
-    for arguments in (("evaluate", "a.csv"), ("evaluate", "a.tally")):
+    for arguments in (("evaluate", "--labelling", "random", "a.csv"), ("evaluate", "--labelling", "random", "a.tally")):
         said = refused(capsys, arguments[0], str(tmp_path / arguments[1]))
         assert "GB of memory" in said
     with pytest.raises(InputError, match="holding 100 rows and more needs about"):
@@ -306,7 +306,18 @@ def test_segments_of_a_file_that_is_not_there_are_refused(tmp_path, capsys):
 def test_label_noise_that_leaves_no_labelled_positive_is_refused(tmp_path, capsys):
     (tmp_path / "a.csv").write_text("label,score\n" + TABLE.partition("\n")[2] * 30)
     with pytest.raises(SystemExit) as end:
-        main(["evaluate", str(tmp_path / "a.csv"), "--scenario", "single-set", "--label-noise", "0.999999"])
+        main(
+            [
+                "evaluate",
+                "--labelling",
+                "random",
+                str(tmp_path / "a.csv"),
+                "--scenario",
+                "single-set",
+                "--label-noise",
+                "0.999999",
+            ]
+        )
     assert end.value.code == 2
     assert "next to no labelled positive" in capsys.readouterr().err
 

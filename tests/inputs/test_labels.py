@@ -102,9 +102,9 @@ LABELS = [1, -1, 1, -1, 1, -1, -1, -1]
 FRAME = pl.DataFrame({"score": SCORES, "other": SCORES[::-1], "label": LABELS, "site": [1, 1, 2, 2, 1, 1, 2, 2]})
 
 DOORS = {
-    "evaluate": lambda **said: pulens.evaluate(LABELS, SCORES, **ASSUMED, **said),
-    "evaluate a frame": lambda **said: pulens.evaluate(FRAME, **ASSUMED, **said),
-    "evaluate a lazy frame": lambda **said: pulens.evaluate(FRAME.lazy(), **ASSUMED, **said),
+    "evaluate": lambda **said: pulens.evaluate(LABELS, SCORES, **ASSUMED, **said, labelling="random"),
+    "evaluate a frame": lambda **said: pulens.evaluate(FRAME, **ASSUMED, **said, labelling="random"),
+    "evaluate a lazy frame": lambda **said: pulens.evaluate(FRAME.lazy(), **ASSUMED, **said, labelling="random"),
     "evaluate by segment": lambda **said: pulens.evaluate_by(FRAME, "site", **ASSUMED, **said),
     "compare": lambda **said: pulens.compare(LABELS, {"a": SCORES, "b": SCORES[::-1]}, redraws=100, **ASSUMED, **said),
     "compare lazily": lambda **said: pulens.compare(
@@ -131,7 +131,7 @@ def test_every_door_asks_and_obeys(door):
 
 
 def test_known_negatives_that_were_declared_are_counted():
-    found = pulens.evaluate(LABELS, SCORES, negative=-1, scenario="single-set", confidence=None)
+    found = pulens.evaluate(LABELS, SCORES, negative=-1, scenario="single-set", confidence=None, labelling="random")
     assert found.tally.totals == (3, 0, 5)
     assert found.class_prior.value == 3 / 8
 
@@ -165,7 +165,20 @@ def test_the_command_line_asks_and_obeys(command, tmp_path, capsys):
     main([*arguments, "--unlabelled", "-1"])
     if command == "evaluate":
         capsys.readouterr()
-        main(["evaluate", str(path), "--negative", "-1", "--scenario", "single-set", "--json", "-"])
+        main(
+            [
+                "evaluate",
+                "--labelling",
+                "random",
+                str(path),
+                "--negative",
+                "-1",
+                "--scenario",
+                "single-set",
+                "--json",
+                "-",
+            ]
+        )
         assert json.loads(capsys.readouterr().out)["counts"]["known_negative"] == 160
 
 

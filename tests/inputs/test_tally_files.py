@@ -66,11 +66,11 @@ def test_counting_parts_and_merging_them_is_counting_the_whole(tmp_path, capsys)
     assert "from 2 parts" in capsys.readouterr().out
     answers = []
     for name in ("all.tally", "all.csv"):
-        main(["evaluate", str(tmp_path / name), "--class-prior", "0.3", "--json", "-"])
+        main(["evaluate", "--labelling", "random", str(tmp_path / name), "--class-prior", "0.3", "--json", "-"])
         answers.append(json.loads(capsys.readouterr().out))
         answers[-1].pop("next_steps")  # commands name the file
     assert answers[0] == answers[1]
-    assert pulens.evaluate(tmp_path / "all.tally", class_prior=0.3).tally.totals.rows == 900
+    assert pulens.evaluate(tmp_path / "all.tally", class_prior=0.3, labelling="random").tally.totals.rows == 900
 
 
 def test_a_part_of_unlabelled_rows_alone_is_a_part(tmp_path, capsys):
@@ -78,7 +78,7 @@ def test_a_part_of_unlabelled_rows_alone_is_a_part(tmp_path, capsys):
     main(["tally", str(tmp_path / "quiet.csv"), "-o", str(tmp_path / "quiet.tally")])
     assert "0 labelled, 2 unlabelled" in capsys.readouterr().out
     with pytest.raises(pulens.PulensError, match="no labelled positive"):
-        pulens.evaluate(tmp_path / "quiet.tally", class_prior=0.1)
+        pulens.evaluate(tmp_path / "quiet.tally", class_prior=0.1, labelling="random")
 
 
 def test_passwords_stay_out_of_files(tmp_path):

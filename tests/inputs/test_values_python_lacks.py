@@ -36,14 +36,14 @@ def test_dates_that_python_lacks_are_refused_in_words_wherever_they_are_read(col
     parquet.write_table(pa.table({**columns, "when": dates}), path)
     known = {"class_prior": 0.4, "redraws": 100}
     doors = [
-        lambda: pulens.evaluate(path, cluster="when", **known),
+        lambda: pulens.evaluate(path, cluster="when", **known, labelling="random"),
         lambda: pulens.compare(path, score=["score", "other"], labelled_within="when", **known),
         lambda: pulens.plan_audit(path, class_prior=0.4, budget=20, keep=["when"]),
         lambda: pulens.plan_audit(path, class_prior=0.4, budget=20, id="when"),
     ]
     if dates is not NOWHERE:  # DuckDB reads any time zone as that of Greenwich
         doors += [
-            lambda: pulens.evaluate(path, labelled_within="when", **known),
+            lambda: pulens.evaluate(path, labelled_within="when", **known, labelling="random"),
             lambda: pulens.watch(path, time="when", reference_until="1970"),
         ]
     for door in doors:

@@ -15,7 +15,7 @@ LABELS = np.repeat([1, 0], [30, 70])
 SCORES = np.random.default_rng(19).random(100)
 GIVEN = {"class_prior": 0.3, "scenario": "case-control"}
 DOORS = {
-    "evaluate": lambda **options: pulens.evaluate(LABELS, SCORES, **GIVEN, **options),
+    "evaluate": lambda **options: pulens.evaluate(LABELS, SCORES, **GIVEN, **options, labelling="random"),
     "bounds": lambda **options: pulens.bounds(LABELS, SCORES, **GIVEN, **options),
     "estimate_prior": lambda **options: pulens.estimate_prior(LABELS, SCORES, scenario="case-control", **options),
     "roc_auc": lambda **options: pulens.metrics.roc_auc(LABELS, SCORES, **GIVEN, **options),
@@ -57,7 +57,7 @@ def test_engines_refuse_such_sums_too() -> None:
     for weight, words in said.items():
         lazy = frame.with_columns(w=polars.lit(weight)).lazy()
         with pytest.raises(InputError, match=words):
-            pulens.evaluate(lazy, weight="w", **GIVEN)
+            pulens.evaluate(lazy, weight="w", **GIVEN, labelling="random")
 
 
 def test_zero_weights_are_weights() -> None:
@@ -69,5 +69,5 @@ def test_zero_weights_are_weights() -> None:
 
 def test_a_weight_far_below_a_row_among_ordinary_ones_gives_numbers_without_warnings() -> None:
     weights = np.where(np.arange(100) == 3, 1e-308, 1.0)
-    found = pulens.evaluate(LABELS, SCORES, class_prior=0.5, weights=weights, redraws=100).estimates
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.5, weights=weights, redraws=100, labelling="random").estimates
     assert np.isfinite(found["average_precision"].interval.low)

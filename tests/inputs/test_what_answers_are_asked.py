@@ -250,7 +250,7 @@ def test_a_segment_is_accepted_by_its_name(pulse, segment):
 
 
 def test_half_a_pair_in_a_title_is_written_as_its_escape(tmp_path):
-    found = pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=None)
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=None, labelling="random")
     found.to_html(tmp_path / "page.html", title="\ud800")
     assert "\\ud800" in Path(tmp_path, "page.html").read_text(encoding="utf-8")
 
@@ -356,7 +356,7 @@ def test_choices_between_words_are_words(name):
 
 
 def test_evidence_takes_numbers_and_tallies():
-    evidence = pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=None).evidence
+    evidence = pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=None, labelling="random").evidence
     for share in (slice(1, 2), [0.3], "a", pd.NA):
         with pytest.raises(PulensError, match="the share of positives among the unlabelled rows must"):
             evidence.assumptions_at(share)

@@ -22,7 +22,7 @@ EVALUATE = {**GIVEN, "confidence": None}
 
 
 def area(labels=LABELS, scores=SCORES, **options) -> float:
-    return pulens.evaluate(labels, scores, **EVALUATE, **options)["roc_auc"].value
+    return pulens.evaluate(labels, scores, **EVALUATE, **options, labelling="random")["roc_auc"].value
 
 
 def test_tensors_count_whatever_their_gradient_and_precision():
@@ -89,9 +89,11 @@ def test_what_is_no_number_is_none(value):
 
 HUGE = 10**400
 SINGLE_NUMBERS = {
-    "label_noise": lambda: pulens.evaluate(LABELS, SCORES, **EVALUATE, label_noise=HUGE),
-    "confidence": lambda: pulens.evaluate(LABELS, SCORES, **GIVEN, confidence=HUGE),
-    "worlds": lambda: pulens.evaluate(LABELS, SCORES, **EVALUATE, worlds=1e308, cluster=np.arange(300) // 3),
+    "label_noise": lambda: pulens.evaluate(LABELS, SCORES, **EVALUATE, label_noise=HUGE, labelling="random"),
+    "confidence": lambda: pulens.evaluate(LABELS, SCORES, **GIVEN, confidence=HUGE, labelling="random"),
+    "worlds": lambda: pulens.evaluate(
+        LABELS, SCORES, **EVALUATE, worlds=1e308, cluster=np.arange(300) // 3, labelling="random"
+    ),
     "metrics": lambda: pulens.compare(LABELS, {"a": SCORES, "b": -SCORES}, **GIVEN, metrics=1e19),
     "reviewed_above": lambda: pulens.read_reviews(-LABELS, SCORES, reviewed_above=HUGE),
     "threshold": lambda: pulens.read_reviews(-LABELS, SCORES, reviewed_above=0.0, threshold="1%"),
@@ -99,9 +101,9 @@ SINGLE_NUMBERS = {
     "no confidence": lambda: pulens.bounds(LABELS, SCORES, **GIVEN, confidence=None),
     "band": lambda: pulens.bounds(LABELS, SCORES, **GIVEN, band=pd.NA),
     "long path": lambda: pulens.read_reviews(LABELS, SCORES, reviews="a" * 100_000),
-    "delimiter": lambda: pulens.evaluate(LABELS, SCORES, **EVALUATE, delimiter=pd.NA),
-    "scenario": lambda: pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario=HUGE**20),
-    "class prior": lambda: pulens.evaluate(LABELS, SCORES, class_prior=HUGE**20),
+    "delimiter": lambda: pulens.evaluate(LABELS, SCORES, **EVALUATE, delimiter=pd.NA, labelling="random"),
+    "scenario": lambda: pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario=HUGE**20, labelling="random"),
+    "class prior": lambda: pulens.evaluate(LABELS, SCORES, class_prior=HUGE**20, labelling="random"),
     "group_by": lambda: pulens.gaps_by(pd.DataFrame({"label": LABELS, "score": SCORES}), 3, threshold=0.0),
     "redraws": lambda: calibration.expected_calibration_error(
         LABELS, SCORES, scores_are="log_odds", **GIVEN, redraws=None

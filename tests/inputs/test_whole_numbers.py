@@ -78,7 +78,7 @@ def test_files_of_text_are_refused_alike_by_both_readers(large, tmp_path, monkey
     for long in (LONG, -LONG, 10**45):
         path.write_text(f"score,label\n5,1\n {long} ,0\n1.5,0\n")
         with pytest.raises(InputError, match=rf"rows\.csv: scores \(column 'score'\) are {SAID} ?{long}"):
-            pulens.evaluate(path, class_prior=0.4, scenario="single-set")
+            pulens.evaluate(path, class_prior=0.4, scenario="single-set", labelling="random")
     path.write_text(f"score,label\n5,1\n{LARGEST_WHOLE},0\n1e300,0\n9007199254740993.5,0\n")
     assert len(read_tally(path)) == 4
 

@@ -96,7 +96,8 @@ def test_an_excel_sheet_is_read_and_counted_by_segment(tmp_path, rows, plain):
     assert read_tally(path) == plain
     assert read_tally(path, where="score > -1e9") == plain
     result = CliRunner().invoke(
-        app, ["evaluate", str(path), "--class-prior", "0.4", "--group-by", "größe", "--same-prior"]
+        app,
+        ["evaluate", "--labelling", "random", str(path), "--class-prior", "0.4", "--group-by", "größe", "--same-prior"],
     )
     assert result.exit_code == 0
     assert "süd" in result.output

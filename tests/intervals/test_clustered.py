@@ -51,7 +51,7 @@ def test_the_worked_example_of_four_clusters():
 
 def test_fewer_than_five_clusters_with_labelled_rows_have_no_interval():
     labels, scores, cluster = visits(4, 0, rows=30)
-    found = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster)
+    found = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster, labelling="random")
     assert all(estimate.interval is None for estimate in found.estimates.values())
     (told,) = [notice for notice in found.notices if notice.code == "too-few-clusters"]
     assert "Labelled rows lie in 3 clusters" in str(told)
@@ -61,7 +61,9 @@ def test_fewer_than_five_clusters_with_labelled_rows_have_no_interval():
 def test_unlabelled_rows_in_one_cluster_have_no_interval_either():
     labels = np.repeat([1, 0], [40, 60])
     cluster = np.where(labels == 0, 99, np.arange(100) % 10)
-    found = pulens.evaluate(labels, np.arange(100) % 13, class_prior=0.5, threshold=6.0, cluster=cluster)
+    found = pulens.evaluate(
+        labels, np.arange(100) % 13, class_prior=0.5, threshold=6.0, cluster=cluster, labelling="random"
+    )
     assert all(estimate.interval is None for estimate in found.estimates.values())
     assert any("Unlabelled rows lie in 1 cluster:" in str(notice) for notice in found.notices)
 
@@ -69,8 +71,8 @@ def test_unlabelled_rows_in_one_cluster_have_no_interval_either():
 def test_values_stay_and_one_row_per_cluster_gives_the_widths_of_independent_rows():
     labels, scores, _cluster = visits(1500, 1, rows=1, effect=0.0)
     options = {"class_prior": 0.35, "threshold": 1.0}
-    plain = pulens.evaluate(labels, scores, **options)
-    alone = pulens.evaluate(labels, scores, cluster=np.arange(labels.size), **options)
+    plain = pulens.evaluate(labels, scores, **options, labelling="random")
+    alone = pulens.evaluate(labels, scores, cluster=np.arange(labels.size), **options, labelling="random")
     for name, estimate in plain.estimates.items():
         assert alone.estimates[name].value == pytest.approx(estimate.value, abs=1e-12)
         # 250 buckets know a standard error to one part in twenty or so
@@ -82,8 +84,8 @@ def test_values_stay_and_one_row_per_cluster_gives_the_widths_of_independent_row
 def test_rows_that_move_together_widen_intervals_and_leave_values():
     labels, scores, cluster = visits(150, 2, effect=1.5, rows=12)
     options = {"class_prior": 0.3, "threshold": 1.0}
-    plain = pulens.evaluate(labels, scores, **options)
-    together = pulens.evaluate(labels, scores, cluster=cluster, **options)
+    plain = pulens.evaluate(labels, scores, **options, labelling="random")
+    together = pulens.evaluate(labels, scores, cluster=cluster, **options, labelling="random")
     for name in ("recall", "specificity", "predicted_positive_rate", "roc_auc"):
         assert together.estimates[name].value == plain.estimates[name].value
         assert together.estimates[name].interval.width > 1.2 * plain.estimates[name].interval.width
@@ -122,7 +124,7 @@ def obuchowski_error(labels: np.ndarray, scores: np.ndarray, cluster: np.ndarray
 def test_blocks_of_scores_hardly_change_the_error():
     """Replicates are found on 256 thresholds; a witness finds them on all rows."""
     labels, scores, cluster = visits(60, 3, rows=20)
-    found = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster)
+    found = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster, labelling="random")
     counted = BucketTally.from_rows(labels, scores, cluster)
     for name in ("roc_auc", "average_precision"):
         exact = []
@@ -141,7 +143,9 @@ def test_blocks_of_scores_hardly_change_the_error():
 def test_every_row_found_counts_as_many_rows_as_clusters():
     labels = np.tile([1, 0, 0], 30)
     scores = np.where(labels == 1, 2.0, np.tile([0.0, 1.0, 3.0], 30))
-    found = pulens.evaluate(labels, scores, class_prior=0.5, threshold=2.0, cluster=np.repeat(np.arange(30), 3))
+    found = pulens.evaluate(
+        labels, scores, class_prior=0.5, threshold=2.0, cluster=np.repeat(np.arange(30), 3), labelling="random"
+    )
     recall = found.estimates["recall"]
     assert recall.value == 1.0
     assert recall.interval.low == pytest.approx(jeffreys_ends(30, 30, 0.025)[0])
@@ -149,7 +153,7 @@ def test_every_row_found_counts_as_many_rows_as_clusters():
 
 def test_few_clusters_are_warned_of_and_have_few_degrees_of_freedom():
     labels, scores, cluster = visits(12, 4, rows=30)
-    found = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster)
+    found = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster, labelling="random")
     assert "few-clusters" in [notice.code for notice in found.notices]
     recall = found.estimates["recall"]
     counted = BucketTally.from_rows(labels, scores, cluster)
@@ -161,8 +165,10 @@ def test_few_clusters_are_warned_of_and_have_few_degrees_of_freedom():
 
 def test_a_threshold_chosen_on_the_same_rows_holds_the_jackknife_less_the_optimism_of_choosing():
     labels, scores, cluster = visits(80, 5)
-    chosen = pulens.evaluate(labels, scores, class_prior=0.3, cluster=cluster, redraws=400)
-    given = pulens.evaluate(labels, scores, class_prior=0.3, cluster=cluster, threshold=chosen.threshold)
+    chosen = pulens.evaluate(labels, scores, class_prior=0.3, cluster=cluster, redraws=400, labelling="random")
+    given = pulens.evaluate(
+        labels, scores, class_prior=0.3, cluster=cluster, threshold=chosen.threshold, labelling="random"
+    )
     assert "chosen anew" in chosen.estimates["f1"].interval.method
     assert chosen.estimates["f1"].interval.width > given.estimates["f1"].interval.width
     assert chosen.threshold_interval.low <= chosen.threshold <= chosen.threshold_interval.high
@@ -182,8 +188,8 @@ def test_redraws_take_whole_buckets():
 def test_a_class_prior_in_doubt_widens_what_needs_it(prior, monkeypatch):
     monkeypatch.setattr(clustered_prior, "GROUPS", 4)
     labels, scores, cluster = visits(120, 6)
-    known = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster)
-    doubtful = pulens.evaluate(labels, scores, threshold=1.0, cluster=cluster, **prior)
+    known = pulens.evaluate(labels, scores, class_prior=0.3, threshold=1.0, cluster=cluster, labelling="random")
+    doubtful = pulens.evaluate(labels, scores, threshold=1.0, cluster=cluster, **prior, labelling="random")
     assert doubtful.estimates["precision"].interval.width > known.estimates["precision"].interval.width
     assert doubtful.estimates["recall"].interval.width == pytest.approx(known.estimates["recall"].interval.width)
 
@@ -211,7 +217,7 @@ def test_dependent_rows_are_no_proof_against_random_labels():
 
 def test_bounds_and_clusters_are_not_both_to_be_had():
     labels, scores, cluster = visits(40, 9)
-    found = pulens.evaluate(labels, scores, class_prior=0.3, cluster=cluster)
+    found = pulens.evaluate(labels, scores, class_prior=0.3, cluster=cluster, labelling="random")
     with pytest.raises(pulens.PulensError, match="cannot be combined with bounds"):
         found.bounds()
 
@@ -231,7 +237,9 @@ def test_degrees_of_freedom_are_those_of_clusters_with_labelled_rows():
     more = np.arange(200)
     with_more = [np.r_[labels, 0 * more], np.r_[scores, np.full(200, -9.0)], np.r_[cluster, 1000 + more]]
     few, many = (
-        pulens.evaluate(*given[:2], unlabelled_prior=0.1, threshold=1.0, cluster=given[2]).estimates["recall"]
+        pulens.evaluate(
+            *given[:2], unlabelled_prior=0.1, threshold=1.0, cluster=given[2], labelling="random"
+        ).estimates["recall"]
         for given in ((labels, scores, cluster), with_more)
     )
     assert few.interval.width <= many.interval.width <= 1.06 * few.interval.width  # (B - 1)/B, and no more

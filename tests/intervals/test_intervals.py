@@ -40,7 +40,13 @@ PRIORS = st.sampled_from([0.2, (0.1, 0.3), study(0.2, 0.1, 0.35)])
 def test_every_interval_holds_its_value_and_the_class_priors_part(rows, prior, noise, scenario, threshold) -> None:
     try:
         evaluation = pulens.evaluate(
-            *rows, class_prior=prior, label_noise=noise, scenario=scenario, threshold=threshold, redraws=100
+            *rows,
+            class_prior=prior,
+            label_noise=noise,
+            scenario=scenario,
+            threshold=threshold,
+            redraws=100,
+            labelling="random",
         )
     except pulens.PulensError:
         return  # a class prior that this scenario rules out
@@ -58,7 +64,9 @@ def test_same_seed_same_bytes_and_other_seed_other_ends() -> None:
     labels, scores = draw(np.random.default_rng(0), 60, 600, 0.2, 1.5)
     texts = [
         json.dumps(
-            pulens.evaluate(labels, scores, class_prior=0.2, redraws=300, seed=seed, scenario="case-control").to_dict()
+            pulens.evaluate(
+                labels, scores, class_prior=0.2, redraws=300, seed=seed, scenario="case-control", labelling="random"
+            ).to_dict()
         )
         for seed in (4, 4, 5)
     ]
@@ -70,14 +78,16 @@ def test_order_of_rows_does_not_matter() -> None:
     rng = np.random.default_rng(0)
     labels, scores = draw(rng, 60, 600, 0.2, 1.5)
     order = rng.permutation(labels.size)
-    first = pulens.evaluate(labels, scores, class_prior=0.2, redraws=200, scenario="case-control")
-    second = pulens.evaluate(labels[order], scores[order], class_prior=0.2, redraws=200, scenario="case-control")
+    first = pulens.evaluate(labels, scores, class_prior=0.2, redraws=200, scenario="case-control", labelling="random")
+    second = pulens.evaluate(
+        labels[order], scores[order], class_prior=0.2, redraws=200, scenario="case-control", labelling="random"
+    )
     assert first.to_dict() == second.to_dict()
 
 
 def test_no_confidence_no_intervals() -> None:
     evaluation = pulens.evaluate(
-        [1, 1, 0, 0, 0], [5, 3, 4, 2, 1], class_prior=0.2, confidence=None, scenario="case-control"
+        [1, 1, 0, 0, 0], [5, 3, 4, 2, 1], class_prior=0.2, confidence=None, scenario="case-control", labelling="random"
     )
     assert all(found.interval is None for found in evaluation.estimates.values())
     assert pulens.metrics.recall([1, 0], [2, 1], class_prior=0.2, threshold=1, scenario="case-control").interval is None
@@ -89,12 +99,26 @@ def test_no_confidence_no_intervals() -> None:
 
 def test_sources_of_doubt_are_kept_apart() -> None:
     labels, scores = draw(np.random.default_rng(1), 200, 2000, 0.2, 1.5)
-    known = pulens.evaluate(labels, scores, class_prior=0.2, threshold=1.0, redraws=500, scenario="case-control")
+    known = pulens.evaluate(
+        labels, scores, class_prior=0.2, threshold=1.0, redraws=500, scenario="case-control", labelling="random"
+    )
     doubted = pulens.evaluate(
-        labels, scores, class_prior=study(0.2, 0.12, 0.3), threshold=1.0, redraws=500, scenario="case-control"
+        labels,
+        scores,
+        class_prior=study(0.2, 0.12, 0.3),
+        threshold=1.0,
+        redraws=500,
+        scenario="case-control",
+        labelling="random",
     )
     ranged = pulens.evaluate(
-        labels, scores, class_prior=(0.12, 0.28), threshold=1.0, redraws=500, scenario="case-control"
+        labels,
+        scores,
+        class_prior=(0.12, 0.28),
+        threshold=1.0,
+        redraws=500,
+        scenario="case-control",
+        labelling="random",
     )
     for name in ("roc_auc", "average_precision", "precision", "f1"):
         alone, both, hull = (each.estimates[name] for each in (known, doubted, ranged))
@@ -113,7 +137,13 @@ def test_higher_confidence_is_wider() -> None:
     labels, scores = draw(np.random.default_rng(2), 80, 800, 0.2, 1.0)
     narrow, wide = (
         pulens.evaluate(
-            labels, scores, class_prior=(0.15, 0.25), confidence=level, redraws=400, scenario="case-control"
+            labels,
+            scores,
+            class_prior=(0.15, 0.25),
+            confidence=level,
+            redraws=400,
+            scenario="case-control",
+            labelling="random",
         ).estimates
         for level in (0.8, 0.99)
     )
@@ -159,9 +189,17 @@ def test_a_chosen_threshold_pays_for_its_optimism() -> None:
     lower = 0
     for seed in range(20):
         labels, scores = draw(np.random.default_rng(seed), 40, 600, 0.2, 1.0)
-        chosen = pulens.evaluate(labels, scores, class_prior=0.2, redraws=300, scenario="case-control")
+        chosen = pulens.evaluate(
+            labels, scores, class_prior=0.2, redraws=300, scenario="case-control", labelling="random"
+        )
         given = pulens.evaluate(
-            labels, scores, class_prior=0.2, redraws=300, threshold=chosen.threshold, scenario="case-control"
+            labels,
+            scores,
+            class_prior=0.2,
+            redraws=300,
+            threshold=chosen.threshold,
+            scenario="case-control",
+            labelling="random",
         )
         assert chosen.estimates["f1"].value == given.estimates["f1"].value
         lower += chosen.estimates["f1"].interval.low < given.estimates["f1"].interval.low
@@ -204,10 +242,21 @@ def test_metrics_of_counts_at_a_threshold_are_redrawn_too() -> None:
 def test_a_weight_of_two_is_the_row_twice() -> None:
     labels, scores = draw(np.random.default_rng(3), 30, 200, 0.2, 1.0)
     once = pulens.evaluate(
-        labels, scores, class_prior=0.2, weights=np.full(labels.size, 2.0), redraws=200, scenario="case-control"
+        labels,
+        scores,
+        class_prior=0.2,
+        weights=np.full(labels.size, 2.0),
+        redraws=200,
+        scenario="case-control",
+        labelling="random",
     )
     twice = pulens.evaluate(
-        np.repeat(labels, 2), np.repeat(scores, 2), class_prior=0.2, redraws=200, scenario="case-control"
+        np.repeat(labels, 2),
+        np.repeat(scores, 2),
+        class_prior=0.2,
+        redraws=200,
+        scenario="case-control",
+        labelling="random",
     )
     for name in ("roc_auc", "average_precision", "recall", "f1"):
         mine, theirs = once.estimates[name].interval, twice.estimates[name].interval
@@ -218,7 +267,9 @@ def test_a_weight_of_two_is_the_row_twice() -> None:
 def test_perfect_separation_is_not_certainty(size: int) -> None:
     labels = np.repeat([1, -1], [size, 4 * size])
     scores = labels + np.linspace(0, 0.1, labels.size)
-    evaluation = pulens.evaluate(labels, scores, negative=-1, threshold=0.5, redraws=200, scenario="case-control")
+    evaluation = pulens.evaluate(
+        labels, scores, negative=-1, threshold=0.5, redraws=200, scenario="case-control", labelling="random"
+    )
     for name in ("roc_auc", "average_precision", "precision", "recall", "specificity"):
         found = evaluation.estimates[name]
         assert found.value == 1.0
@@ -230,7 +281,9 @@ def test_everything_labelled_gives_ordinary_intervals() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat([1, -1], [60, 90])
     scores = rng.normal(labels, 1)
-    evaluation = pulens.evaluate(labels, scores, negative=-1, threshold=0.0, redraws=300, scenario="case-control")
+    evaluation = pulens.evaluate(
+        labels, scores, negative=-1, threshold=0.0, redraws=300, scenario="case-control", labelling="random"
+    )
     for name in ("roc_auc", "average_precision", "precision", "recall"):
         found = evaluation.estimates[name]
         assert 0 < found.interval.width < 0.4
@@ -243,16 +296,16 @@ def test_command_prints_intervals_and_obeys_its_options(tmp_path, capsys) -> Non
     path.write_text("\n".join(["label,score", *lines]))
     shown = []
     for extra in ([], [], ["--seed", "3"], ["--confidence", "0.8"], ["--redraws", "200"]):
-        main(["evaluate", str(path), "--class-prior", "0.2", *extra, "--json", "-"])
+        main(["evaluate", "--labelling", "random", str(path), "--class-prior", "0.2", *extra, "--json", "-"])
         shown.append(capsys.readouterr().out)
     assert shown[0] == shown[1]
     assert len(set(shown)) == 4
     for found in json.loads(shown[3])["estimates"].values():
         assert found["low"] <= found["value"] <= found["high"]
         assert found["confidence"] == 0.8
-    main(["evaluate", str(path), "--class-prior", "0.2"])
+    main(["evaluate", "--labelling", "random", str(path), "--class-prior", "0.2"])
     assert "95% interval" in capsys.readouterr().out
     with pytest.raises(SystemExit) as ended:
-        main(["evaluate", str(path), "--class-prior", "0.2", "--confidence", "95"])
+        main(["evaluate", "--labelling", "random", str(path), "--class-prior", "0.2", "--confidence", "95"])
     assert ended.value.code == 2
     assert "confidence must lie strictly between 0 and 1, got 95" in capsys.readouterr().err

@@ -50,7 +50,7 @@ def test_a_class_prior_of_checked_rows_allows_for_a_few_large_clusters(monkeypat
     asked = []
     found = reviewed_groups.freedom_of
     monkeypatch.setattr(reviewed_groups, "freedom_of", lambda *kinds: asked.append(found(*kinds)) or asked[-1])
-    pulens.evaluate(labels, scores, cluster=clusters, reviews=reviews, threshold=1.0, redraws=100)
+    pulens.evaluate(labels, scores, cluster=clusters, reviews=reviews, threshold=1.0, redraws=100, labelling="random")
     rows = np.bincount(clusters[free])
     assert asked
     assert asked[0] <= freedom_of(rows) < np.unique(clusters).size / 2
@@ -61,7 +61,7 @@ def test_a_class_prior_of_checked_rows_allows_for_a_few_large_clusters(monkeypat
 def test_net_benefit_has_one_interval_in_evaluations_and_decision_curves(prior, within):
     labels, scores, clusters = three_large_clusters()
     cells = {"labelled_within": np.arange(labels.size) % 2} if within else {}
-    found = pulens.evaluate(labels, scores, cluster=clusters, threshold=1.0, **prior, **cells)
+    found = pulens.evaluate(labels, scores, cluster=clusters, threshold=1.0, **prior, **cells, labelling="random")
     known, curve = found.at(1.0)["net_benefit"], found.decision_curve(ratios=[0.5])
     if not known.withheld_because:
         assert curve.model[0] == pytest.approx(known.value, rel=1e-12)
@@ -74,7 +74,7 @@ def test_net_benefit_has_one_interval_in_evaluations_and_decision_curves(prior, 
 def test_the_curve_of_a_decision_is_that_of_the_evaluation(prior):
     labels, scores, clusters = three_large_clusters()
     decision = pulens.decide(labels, scores, cluster=clusters, cost_miss=5, cost_alarm=1, redraws=200, **prior)
-    found = pulens.evaluate(labels, scores, cluster=clusters, threshold=decision.threshold, **prior)
+    found = pulens.evaluate(labels, scores, cluster=clusters, threshold=decision.threshold, **prior, labelling="random")
     curve, other = decision.curve, found.decision_curve(ratios=decision.curve.ratios)
     assert curve.model == pytest.approx(other.model, rel=1e-12, nan_ok=True)  # withheld in both, or in neither
     assert curve.low == pytest.approx(other.low, rel=1e-12)
@@ -89,7 +89,7 @@ def test_the_table_of_a_single_group_holds_the_intervals_of_the_evaluation(prior
     rows = pyarrow.table({"label": labels, "score": scores, "group": ["a"] * labels.size, "patient": clusters})
     cluster = {"cluster": "patient"} if clustered else {}
     table = pulens.evaluate_by(rows, "group", threshold=1.0, one_by_one=one_by_one, **prior, **cluster)
-    whole = pulens.evaluate(rows, threshold=1.0, **prior, **cluster)
+    whole = pulens.evaluate(rows, threshold=1.0, **prior, **cluster, labelling="random")
     (line,) = table.to_dict()["segments"]
     for name, known in line["estimates"].items():
         found = whole.estimates[name] if name in whole.estimates else whole.at(1.0)[name]
@@ -106,8 +106,8 @@ def test_clusters_of_a_single_row_rule_out_what_independent_rows_rule_out():
     ruled_out = set()
     for class_prior in np.arange(0.4, 0.8, 0.005).tolist():
         asked = {"class_prior": class_prior, "threshold": 0.5}
-        plain = pulens.evaluate(labels, scores, **asked)
-        alone = pulens.evaluate(labels, scores, cluster=np.arange(240), **asked)
+        plain = pulens.evaluate(labels, scores, **asked, labelling="random")
+        alone = pulens.evaluate(labels, scores, cluster=np.arange(240), **asked, labelling="random")
         assert (plain.labelling is None) == (alone.labelling is None), class_prior
         ruled_out.add(plain.labelling is not None)
         assert alone["accuracy"].value == pytest.approx(plain["accuracy"].value, nan_ok=True), class_prior

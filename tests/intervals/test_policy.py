@@ -129,7 +129,7 @@ def test_a_confidence_that_is_none_is_refused_everywhere_in_the_same_words(confi
     ]
     if confidence is not None:  # no interval, a bound on the expectation
         doors += [
-            lambda: pulens.evaluate(LABELS, SCORES, class_prior=0.5, confidence=confidence),
+            lambda: pulens.evaluate(LABELS, SCORES, class_prior=0.5, confidence=confidence, labelling="random"),
             lambda: pulens.compare(LABELS, {"a": SCORES, "b": SCORES}, class_prior=0.5, confidence=confidence),
             lambda: pulens.calibration.evaluation_bound(0.4, 200, 3000, 9, confidence=confidence),
         ]

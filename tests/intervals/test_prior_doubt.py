@@ -41,7 +41,7 @@ def every_interval(rows, prior, confidence=0.95) -> dict[str, Interval]:
     """One from each door that makes intervals."""
     options = {"class_prior": prior, "scenario": "case-control", "confidence": confidence}
     labels, scores = rows
-    evaluation = pulens.evaluate(labels, scores, threshold=0.5, redraws=200, **options)
+    evaluation = pulens.evaluate(labels, scores, threshold=0.5, redraws=200, **options, labelling="random")
     comparison = pulens.compare(labels, {"a": scores, "b": scores**2 - scores}, redraws=100, **options)
     found = {
         "evaluate": evaluation.estimates["precision"],

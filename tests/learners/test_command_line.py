@@ -47,7 +47,7 @@ def test_train_score_evaluate(table, tmp_path, capsys):
     rows = np.loadtxt(scores, delimiter=",", skiprows=1)
     assert ((rows[:, 1] > 0.5) == positive).mean() > 0.9  # features of very different scale
     assert set(rows[:, 0]) == {0, 1}
-    main(["evaluate", str(scores), "--class-prior", "0.4", "--scenario", "single-set"])
+    main(["evaluate", "--labelling", "random", str(scores), "--class-prior", "0.4", "--scenario", "single-set"])
     assert "roc_auc" in capsys.readouterr().out
     main(["score", str(model), str(path)])
     shown = capsys.readouterr().out.splitlines()

@@ -84,7 +84,9 @@ def test_a_view_leads_with_metrics_in_places_of_their_own(view) -> None:
 
 
 def test_an_evaluation_leads_with_rankings_then_by_reading_order() -> None:
-    shown = list(pulens.evaluate([1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.6, confidence=None).estimates)
+    shown = list(
+        pulens.evaluate([1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.6, confidence=None, labelling="random").estimates
+    )
     rankings = [name for name in shown if METRICS[name].reads == "ranking"]
     assert shown[: len(rankings)] == rankings == list(in_reading_order(rankings))
     assert shown[len(rankings) :] == list(in_reading_order(shown[len(rankings) :]))
@@ -113,7 +115,7 @@ def test_a_fact_decides_and_not_a_name(monkeypatch) -> None:
     """The same facts under another name give the same interval, range under other labelling and place."""
     labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
     monkeypatch.setitem(METRICS, "zebra", replace(METRICS["roc_auc"], title="Zebra"))
-    evaluation = pulens.evaluate(labels, scores, class_prior=0.5, threshold=5)
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.5, threshold=5, labelling="random")
     mine, known = evaluation.estimates["zebra"], evaluation.estimates["roc_auc"]
     assert (mine.value, mine.interval) == (known.value, known.interval)
     own = evaluation.sensitivity("zebra", factor=2)
@@ -126,7 +128,7 @@ def test_a_function_withholds_what_an_evaluation_withholds_and_a_scorer_has_its_
     rng = np.random.default_rng(0)
     positive = rng.random(600) < 0.3
     labels, scores = (positive & (rng.random(600) < 0.3)).astype(int), rng.normal(0.6 * positive)
-    shown = pulens.evaluate(labels, scores, threshold=1.0).at(1.0)["precision"]
+    shown = pulens.evaluate(labels, scores, threshold=1.0, labelling="random").at(1.0)["precision"]
     found = pulens.metrics.precision(labels, scores, threshold=1.0, confidence=confidence)
     assert shown.withheld_because
     assert found.withheld_because == shown.withheld_because

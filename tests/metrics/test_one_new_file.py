@@ -54,9 +54,9 @@ def said(tree):
     """What the commands print that show metrics."""
     asked = ("rows.csv", "--class-prior", "0.3", "--threshold", "0.6", "--redraws", "100")
     commands = {
-        "evaluate": ("evaluate", *asked, "--json", "found.json", "--html", "found.html"),
+        "evaluate": ("evaluate", "--labelling", "random", *asked, "--json", "found.json", "--html", "found.html"),
         "compare": ("compare", *asked, "--score", "score", "--score", "other", "--json", "compared.json"),
-        "segments": ("evaluate", *asked, "--score", "score", "--group-by", "region"),
+        "segments": ("evaluate", "--labelling", "random", *asked, "--score", "score", "--group-by", "region"),
         "report": ("bench", "report", "archive", "--metric", "false_discovery_rate", "--html", "board.html"),
     }
     ended = commands_in(tree / "tree", *commands.values(), cwd=tree)

@@ -273,7 +273,7 @@ def test_positives_and_negatives_among_the_first_rows_both_rise_with_k(seed, sce
     labels = (positive & (rng.random(4000) < 0.35)).astype(int)
     scores = np.round(rng.normal(1.4 * positive), 3)
     prior = float(rng.uniform(0.1, 0.2))  # often too high
-    found = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario)
+    found = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario, labelling="random")
     rows_checked = (10, 20, 50, 100, 200, 500, 1000)
     tops = [found.top(k) for k in rows_checked]
     hits = np.array([0.0, *(top["precision_at_k"].value * top.k for top in tops)])
@@ -318,5 +318,7 @@ def test_that_every_row_is_positive_is_no_headline():
     scores = rng.normal(1.3 * positive)
     for prior in (0.1, 0.134, 0.16):
         for k in (20, 50, 100, 200):
-            sentence = pulens.evaluate(labels, scores, class_prior=prior, threshold=1.0).top(k).sentence
+            sentence = (
+                pulens.evaluate(labels, scores, class_prior=prior, threshold=1.0, labelling="random").top(k).sentence
+            )
             assert f"the estimate is {k} " not in sentence.replace("(", " ")

@@ -114,7 +114,9 @@ def test_a_difference_of_two_scores_is_surer_than_both():
     labels = (positive & (rng.random(800) < 0.5)).astype(int)
     common = rng.normal(1.2 * positive)
     one, two = (
-        pulens.evaluate(labels, common + rng.normal(size=800) * noise, per=ids, class_prior=0.25).top(5, per="query")
+        pulens.evaluate(
+            labels, common + rng.normal(size=800) * noise, per=ids, class_prior=0.25, labelling="random"
+        ).top(5, per="query")
         for noise in (0.2, 0.3)
     )
     found = one.less(two)
@@ -127,7 +129,9 @@ def test_a_difference_of_two_scores_is_surer_than_both():
     assert (-backwards.high, -backwards.low) == pytest.approx(
         (found["recall_at_k"].interval.low, found["recall_at_k"].interval.high)
     )
-    other = pulens.evaluate(labels[:-20], common[:-20], per=ids[:-20], class_prior=0.25).top(5, per="query")
+    other = pulens.evaluate(labels[:-20], common[:-20], per=ids[:-20], class_prior=0.25, labelling="random").top(
+        5, per="query"
+    )
     with pytest.raises(PulensError, match="not counted on the same rows"):
         one.less(other)
 
@@ -135,38 +139,43 @@ def test_a_difference_of_two_scores_is_surer_than_both():
 def test_arrays_frames_files_and_engines_agree(tmp_path):
     frame = polars.DataFrame({"label": LABELS, "score": [float(score) for score in SCORES], "query": IDS})
     frame.write_csv(tmp_path / "run.csv")
-    expected = pulens.evaluate(LABELS, SCORES, per=IDS, class_prior=0.5).top(2, per="query").to_dict()
+    expected = (
+        pulens.evaluate(LABELS, SCORES, per=IDS, class_prior=0.5, labelling="random").top(2, per="query").to_dict()
+    )
     assert expected["per"] == "query"
     assert expected["queries"] == 3
     for source in (frame, frame.lazy(), tmp_path / "run.csv"):
-        assert pulens.evaluate(source, per="query", class_prior=0.5).top(2, per="query").to_dict() == expected
+        assert (
+            pulens.evaluate(source, per="query", class_prior=0.5, labelling="random").top(2, per="query").to_dict()
+            == expected
+        )
 
 
 def test_what_has_no_ranks_within_queries_is_refused(tmp_path):
     frame = polars.DataFrame({"label": LABELS, "score": SCORES, "query": IDS, "weight": [1.0] * 11})
     with pytest.raises(InputError, match="not in a tally"):
-        pulens.evaluate(gather(LABELS, SCORES, class_prior=0.5).tally, per="query", class_prior=0.5)
+        pulens.evaluate(gather(LABELS, SCORES, class_prior=0.5).tally, per="query", class_prior=0.5, labelling="random")
     with pytest.raises(InputError, match="ranks within queries need rows"):
-        pulens.evaluate(frame, per="query", weight="weight", class_prior=0.5)
+        pulens.evaluate(frame, per="query", weight="weight", class_prior=0.5, labelling="random")
     with pytest.raises(InputError, match="queries are the clusters"):
-        pulens.evaluate(frame, per="query", cluster="query", class_prior=0.5)
+        pulens.evaluate(frame, per="query", cluster="query", class_prior=0.5, labelling="random")
     missing = frame.with_columns(query=polars.Series(["a", None, *IDS[2:]]))
     with pytest.raises(InputError, match="no value in 1 rows"):
-        pulens.evaluate(missing, per="query", class_prior=0.5)
+        pulens.evaluate(missing, per="query", class_prior=0.5, labelling="random")
     with pytest.raises(PulensError, match="counted without their queries"):
-        pulens.evaluate(frame, class_prior=0.5).top(2, per="query")
+        pulens.evaluate(frame, class_prior=0.5, labelling="random").top(2, per="query")
     with pytest.raises(PulensError, match="told apart by 'query'"):
-        pulens.evaluate(frame, per="query", class_prior=0.5).top(2, per="user")
+        pulens.evaluate(frame, per="query", class_prior=0.5, labelling="random").top(2, per="user")
     with pytest.raises(PulensError, match="longest list has 5"):
-        pulens.evaluate(frame, per="query", class_prior=0.5).top(6, per="query")
+        pulens.evaluate(frame, per="query", class_prior=0.5, labelling="random").top(6, per="query")
     with pytest.raises(InputError, match="one query per row"):
-        pulens.evaluate(LABELS, SCORES, per=IDS[:-1], class_prior=0.5)
+        pulens.evaluate(LABELS, SCORES, per=IDS[:-1], class_prior=0.5, labelling="random")
 
 
 def test_the_command_leads_with_the_first_rows_of_each_query(tmp_path, capsys):
     frame = polars.DataFrame({"label": LABELS, "score": SCORES, "query": IDS})
     frame.write_csv(tmp_path / "run.csv")
-    given = ["evaluate", str(tmp_path / "run.csv"), "--per", "query", "--class-prior", "0.5"]
+    given = ["evaluate", "--labelling", "random", str(tmp_path / "run.csv"), "--per", "query", "--class-prior", "0.5"]
     main([*given, "--top", "2", "--json", str(tmp_path / "run.json")])
     assert capsys.readouterr().out.startswith("the first 2 rows of each of 3 queries by query")
     told = json.loads((tmp_path / "run.json").read_text())["top"][0]
@@ -178,6 +187,6 @@ def test_the_command_leads_with_the_first_rows_of_each_query(tmp_path, capsys):
 
 
 def test_fewer_than_five_queries_with_labels_have_no_interval():
-    found = pulens.evaluate(LABELS, SCORES, per=IDS, class_prior=0.5).top(2, per="query")
+    found = pulens.evaluate(LABELS, SCORES, per=IDS, class_prior=0.5, labelling="random").top(2, per="query")
     assert found["recall_at_k"].interval is None
     assert found["ndcg_at_k"].undefined_because.startswith("the best order of a query")

@@ -89,7 +89,7 @@ def test_an_audit_that_contradicts_the_estimate_stands_alone_with_a_warning(rows
 
 def test_an_audit_is_enough_where_scores_are_not():
     evaluation = pulens.evaluate(
-        [1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 50), scenario="case-control"
+        [1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 50), scenario="case-control", labelling="random"
     )
     assert evaluation.class_prior.unlabelled == 0.2
     assert evaluation.estimates["roc_auc"].value == pytest.approx(0.625)
@@ -97,12 +97,12 @@ def test_an_audit_is_enough_where_scores_are_not():
 
 def test_an_audit_beside_a_given_prior_is_refused(rows):
     with pytest.raises(AssumptionError, match=r"audit=.* counts positives"):
-        pulens.evaluate(*rows, class_prior=0.2, audit=(1, 10), scenario="case-control")
+        pulens.evaluate(*rows, class_prior=0.2, audit=(1, 10), scenario="case-control", labelling="random")
 
 
 def test_audits_with_every_row_positive_do_not_break_a_recovery(rows):
     evaluation = pulens.evaluate(
-        [1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 10), scenario="case-control"
+        [1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 10), scenario="case-control", labelling="random"
     )
     assert evaluation.estimates["roc_auc"].interval is not None
 
@@ -111,7 +111,9 @@ def test_an_audit_decides_alone_whatever_the_scores_say(rows):
     labels, scores = rows
     for upside_down in (scores, -scores):
         for scenario in ("case-control", "single-set"):
-            prior = pulens.evaluate(labels, upside_down, audit=(17, 200), scenario=scenario, redraws=100).class_prior
+            prior = pulens.evaluate(
+                labels, upside_down, audit=(17, 200), scenario=scenario, redraws=100, labelling="random"
+            ).class_prior
             assert prior == prior_from_audit((17, 200), Totals(200, 5000, 0), scenario=scenario)
     assert pulens.estimate_prior(*rows, audit="17/200").unlabelled == 17 / 200
 
@@ -130,17 +132,23 @@ def test_every_door_takes_an_audit(rows):
 @pytest.mark.parametrize("scenario", ["case-control", "single-set"])
 def test_combining_takes_the_estimate_that_was_named(rows, scenario):
     given = {"audit": (42, 200), "combine": True, "scenario": scenario}
-    both = pulens.evaluate(*rows, class_prior="auto", **given).class_prior
+    both = pulens.evaluate(*rows, class_prior="auto", **given, labelling="random").class_prior
     assert both.method == "estimated: auto, with an audit of 200 rows"
-    assert both == pulens.evaluate(*rows, **given).class_prior == pulens.estimate_prior(*rows, method="auto", **given)
-    tilt = pulens.evaluate(*rows, class_prior="tilt", **given).class_prior  # it has an interval, but no likelihood
+    assert (
+        both
+        == pulens.evaluate(*rows, **given, labelling="random").class_prior
+        == pulens.estimate_prior(*rows, method="auto", **given)
+    )
+    tilt = pulens.evaluate(
+        *rows, class_prior="tilt", **given, labelling="random"
+    ).class_prior  # it has an interval, but no likelihood
     assert tilt.method == "audit of 200 rows"
     assert "estimate tilt has no likelihood" in str(tilt.notices[0])
 
 
 def test_an_audit_beside_an_estimator_is_refused_with_both_ways_out(rows):
     for call in (
-        lambda: pulens.evaluate(*rows, class_prior="auto", audit=(17, 200)),
+        lambda: pulens.evaluate(*rows, class_prior="auto", audit=(17, 200), labelling="random"),
         lambda: pulens.estimate_prior(*rows, method="auto", audit=(17, 200)),
         lambda: pulens.compare(rows[0], {"a": rows[1], "b": -rows[1]}, class_prior="auto", audit=(17, 200)),
     ):
@@ -151,11 +159,13 @@ def test_an_audit_beside_an_estimator_is_refused_with_both_ways_out(rows):
 def test_combining_without_an_audit_is_refused(rows):
     for prior in (None, "auto", 0.2):
         with pytest.raises(AssumptionError, match=r"there is no audit: give audit=\(positives, checked\)"):
-            pulens.evaluate(*rows, class_prior=prior, combine=True)
+            pulens.evaluate(*rows, class_prior=prior, combine=True, labelling="random")
 
 
 def test_combining_where_rows_are_too_few_for_an_estimate_says_that_the_audit_decided():
-    evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 50), combine=True)
+    evaluation = pulens.evaluate(
+        [1, 1, 1, 0, 0, 0, 0, 0], [8, 6, 4, 9, 7, 5, 3, 2], audit=(10, 50), combine=True, labelling="random"
+    )
     assert evaluation.class_prior.unlabelled == 0.2
     assert [notice.code for notice in evaluation.class_prior.notices] == ["audit-alone"]
 

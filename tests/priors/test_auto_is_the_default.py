@@ -17,27 +17,32 @@ def rows() -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_evaluation_estimates_the_class_prior_when_none_is_given(rows):
-    evaluation = pulens.evaluate(*rows, scenario="case-control")
+    evaluation = pulens.evaluate(*rows, scenario="case-control", labelling="random")
     assert evaluation.class_prior.method == "estimated: auto"
     assert 0.2 in evaluation.class_prior.interval
     assert evaluation.class_prior.interval.confidence == 0.95
-    known = pulens.evaluate(*rows, class_prior=0.2, scenario="case-control")
+    known = pulens.evaluate(*rows, class_prior=0.2, scenario="case-control", labelling="random")
     assert evaluation.estimates["roc_auc"].value == pytest.approx(known.estimates["roc_auc"].value, abs=0.02)
 
 
 def test_an_estimator_is_chosen_by_name(rows):
-    evaluation = pulens.evaluate(*rows, class_prior="tilt", scenario="case-control")
+    evaluation = pulens.evaluate(*rows, class_prior="tilt", scenario="case-control", labelling="random")
     assert evaluation.class_prior.value == pulens.estimate_prior(*rows, method="tilt", scenario="case-control").value
 
 
 def test_an_unknown_estimator_is_refused_with_the_names_there_are(rows):
     with pytest.raises(AssumptionError, match=r"no class-prior estimator 'tlit'.*'tilt'.*Did you mean 'tilt'"):
-        pulens.evaluate(*rows, class_prior="tlit", scenario="case-control")
+        pulens.evaluate(*rows, class_prior="tlit", scenario="case-control", labelling="random")
 
 
 def test_a_sample_too_small_to_estimate_from_is_refused_with_the_way_out():
     with pytest.raises(AssumptionError, match=r"from 3 labelled and 5 unlabelled rows.*Give class_prior="):
-        pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2], scenario="case-control")
+        pulens.evaluate(
+            [1, 1, 1, 0, 0, 0, 0, 0],
+            [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2],
+            scenario="case-control",
+            labelling="random",
+        )
 
 
 def test_single_set_priors_speak_of_all_rows(rows):

@@ -226,4 +226,4 @@ def test_likelihoods_that_no_double_holds_are_said_in_words(monkeypatch) -> None
 
 def test_a_prior_too_large_for_floating_point_is_refused_in_words():
     with pytest.raises(AssumptionError, match="class_prior"):
-        pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=10**400)
+        pulens.evaluate([1, 0, 0], [3, 2, 1], class_prior=10**400, labelling="random")

@@ -72,5 +72,5 @@ def test_the_note_says_that_its_limit_needs_random_labels_and_gives_the_other() 
         f"up to {prior.unlabelled_feasible_uneven.high:.3f} if high scores were labelled up to 3 times as often" in note
     )
     assert prior.to_dict()["feasible_high_uneven"] == prior.feasible_uneven.high > prior.feasible.high
-    evaluation = pulens.evaluate(labels, scores, scenario="case-control", redraws=100)
+    evaluation = pulens.evaluate(labels, scores, scenario="case-control", redraws=100, labelling="random")
     assert "if labels are random, up to" in prior_words(evaluation.evidence)

@@ -29,6 +29,8 @@ def test_every_kind_of_estimate_can_be_drawn(method):
 def test_a_given_prior_can_be_drawn():
     import matplotlib.pyplot as plt
 
-    ax = pulens.evaluate([1, 1, 0, 0], [4, 3, 2, 1], class_prior=0.2, scenario="case-control").class_prior.plot()
+    ax = pulens.evaluate(
+        [1, 1, 0, 0], [4, 3, 2, 1], class_prior=0.2, scenario="case-control", labelling="random"
+    ).class_prior.plot()
     assert "0.200" in ax.get_legend().get_texts()[0].get_text()
     plt.close(ax.figure)

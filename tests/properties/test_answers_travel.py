@@ -48,13 +48,13 @@ def answers_of(rows, prior):
     """One answer of every kind that holds numbers, looked at as people look at them."""
     labels, scores, other = (rows[name].to_numpy() for name in ("label", "score", "other"))
     given_prior = {"class_prior": prior, "scenario": "case-control"}
-    evaluation = pulens.evaluate(labels, scores, **given_prior, redraws=100)
+    evaluation = pulens.evaluate(labels, scores, **given_prior, redraws=100, labelling="random")
     comparison = pulens.compare(labels, {"a": scores, "b": other}, **given_prior, redraws=100)
     same = {} if prior == "auto" else {"same_prior": True}
     segments = pulens.evaluate_by(rows, "site", **given_prior, **same, redraws=100)
     both = pulens.estimate_prior_and_noise(labels, scores, scenario="case-control")
     found = [
-        pulens.evaluate(labels, scores, **given_prior, redraws=100),  # not looked at
+        pulens.evaluate(labels, scores, **given_prior, redraws=100, labelling="random"),  # not looked at
         evaluation,
         evaluation.at(0.5),
         evaluation.estimates["recall"],
@@ -63,14 +63,18 @@ def answers_of(rows, prior):
         evaluation.bounds(),
         evaluation.sensitivity("recall", factor=2),
         evaluation.robustness("recall > 0.1"),
-        pulens.evaluate(labels, scores, **{**given_prior, "class_prior": 0.3}, cluster=np.arange(400) % 40).clusters,
+        pulens.evaluate(
+            labels, scores, **{**given_prior, "class_prior": 0.3}, cluster=np.arange(400) % 40, labelling="random"
+        ).clusters,
         comparison,
         comparison.differences["roc_auc"][0],
         comparison.order["roc_auc"],
         segments,
         segments.segments["x"],
         evaluation.other_scenario,
-        pulens.evaluate(*CONTRADICTED, class_prior=0.2, scenario="case-control", redraws=100).labelling,
+        pulens.evaluate(
+            *CONTRADICTED, class_prior=0.2, scenario="case-control", redraws=100, labelling="random"
+        ).labelling,
         both,
         both.class_prior,
         both.label_noise,
@@ -110,7 +114,7 @@ def answers_beyond(rows, folder):
     queue.write_csv(folder / "queue.csv")
     audit = pulens.read_audit(folder / "queue.csv", second="other", reviewer_errors=(0.01, 0.05))
     checked = {"reviews": folder / "queue.csv", "threshold": 0.5}
-    whole = pulens.evaluate(rows, class_prior=(0.25, 0.35), threshold=0.5)
+    whole = pulens.evaluate(rows, class_prior=(0.25, 0.35), threshold=0.5, labelling="random")
     by_site = pulens.evaluate_by(rows, "site", class_prior=0.3, same_prior=True, threshold=0.5)
     days = {str(day): rows.sample(200, seed=day) for day in range(30)}
     risen = {str(30 + day): rows.filter(polars.col("score") > 0.6).sample(60, seed=day) for day in range(3)}
@@ -122,14 +126,20 @@ def answers_beyond(rows, folder):
         ReviewerErrors.of((0.01, 0.05)),
         pulens.audits.from_counts(rows=[50, 300], checked=[20, 20], found=[9, 1], flagged=1),
         pulens.evaluate(
-            np.where((scores > 0.6) & (labels == 0), -1, labels), scores, reviewed_above=0.6, threshold=0.7
+            np.where((scores > 0.6) & (labels == 0), -1, labels),
+            scores,
+            reviewed_above=0.6,
+            threshold=0.7,
+            labelling="random",
         ),
         pulens.compare(rows, score=["score", "other"], redraws=100, **checked),
         reviewed_reliability(
             row_reviews(rows, None, Reading(), ReviewsAsked(reviews=folder / "queue.csv"), scenario="single-set"),
             scores,
         ),
-        pulens.evaluate(rows, class_prior={"x": 0.3, "y": 0.35}, threshold=0.5, labelled_within="site").cells,
+        pulens.evaluate(
+            rows, class_prior={"x": 0.3, "y": 0.35}, threshold=0.5, labelled_within="site", labelling="random"
+        ).cells,
         pulens.estimate_prior_within(rows, labelled_within="site"),
         by_site.gaps("recall"),
         pulens.evaluate_by(
@@ -144,7 +154,10 @@ def answers_beyond(rows, folder):
         whole.decision_curve(),
         whole.top(20),
         pulens.evaluate(
-            rows.with_row_index("place").with_columns(query=polars.col("place") // 40), class_prior=0.3, per="query"
+            rows.with_row_index("place").with_columns(query=polars.col("place") // 40),
+            class_prior=0.3,
+            per="query",
+            labelling="random",
         ).top(5, per="query"),
         pulens.compare(rows, score=["score", "other"], class_prior=0.3, cost_ratio=0.2, k=20, redraws=100),
         pulens.watch(days, risen, class_prior=0.3, threshold=0.5),
@@ -241,7 +254,7 @@ def test_an_evaluation_leaves_its_redraws_behind():
     """What was drawn to find the intervals is many times the answer, and is found again where it is needed."""
     rows = rows_of(1)
     options = {"class_prior": 0.3, "scenario": "case-control", "redraws": 2000}
-    evaluation = pulens.evaluate(rows["label"].to_numpy(), rows["score"].to_numpy(), **options)
+    evaluation = pulens.evaluate(rows["label"].to_numpy(), rows["score"].to_numpy(), **options, labelling="random")
     before = len(pickle.dumps(evaluation))
     expected = evaluation.at(0.4).to_dict()
     there = pickle.loads(pickle.dumps(evaluation))

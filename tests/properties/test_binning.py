@@ -125,7 +125,7 @@ def test_an_evaluation_of_a_binned_tally_says_so_and_widens_its_intervals():
     rng = np.random.default_rng(0)
     labels = (rng.random(2000) < 0.2).astype(np.int8)
     tally = Tally.from_arrays(labels, rng.normal(labels * 1.0)).binned(bits=1)
-    evaluation = evaluate(tally, class_prior=(0.1, 0.2), scenario="case-control")
+    evaluation = evaluate(tally, class_prior=(0.1, 0.2), scenario="case-control", labelling="random")
     found: Estimate = evaluation.estimates["roc_auc"]
     assert found.sources["binning"].width > 0
     assert found.interval.low <= found.sources["class prior"].low - found.sources["binning"].width / 2 + 1e-12

@@ -124,7 +124,9 @@ def test_the_example_of_the_contributing_guide_works():
     found = estimate(
         "false_discovery_rate",
         namespace["METRIC"],
-        pulens.evaluate([1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.2, scenario="case-control").evidence,
+        pulens.evaluate(
+            [1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.2, scenario="case-control", labelling="random"
+        ).evidence,
         threshold=2,
     )
     precision = pulens.metrics.precision(

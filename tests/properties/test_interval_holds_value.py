@@ -43,7 +43,7 @@ def test_in_evaluate_and_its_segments(rows, prior, noise, scenario, threshold) -
     options = {"class_prior": prior, "label_noise": noise, "scenario": scenario, "redraws": 100}
     labels, scores = rows
     try:
-        evaluation = pulens.evaluate(labels, scores, threshold=threshold, **options)
+        evaluation = pulens.evaluate(labels, scores, threshold=threshold, **options, labelling="random")
         table = {"label": labels.tolist(), "score": scores.tolist(), "site": ["a"] * labels.size}
         import polars
 

@@ -39,9 +39,9 @@ def test_a_number_at_a_threshold_is_the_same_through_every_door(seed):
     labels, scores, given = rows(seed)
     threshold = float(np.random.default_rng(seed + 1000).choice(scores))
     asked = {"threshold": threshold, "confidence": None, **given}
-    plain = pulens.evaluate(labels, scores, **asked)
+    plain = pulens.evaluate(labels, scores, **asked, labelling="random")
     table = pd.DataFrame({"label": labels, "score": scores, "place": "here"})
-    within = pulens.evaluate(labels, scores, labelled_within=table["place"].to_numpy(), **asked)
+    within = pulens.evaluate(labels, scores, labelled_within=table["place"].to_numpy(), **asked, labelling="random")
     segment = pulens.evaluate_by(table, "place", metrics=["f1", "predicted_positive_rate"], **asked)["here"]
     compared = pulens.compare(
         labels, {"a": scores, "b": -scores}, threshold=threshold, metrics=["recall", "precision"], redraws=100, **given
@@ -70,7 +70,7 @@ def test_a_decision_says_what_an_evaluation_says_at_its_threshold(seed):
             decision = pulens.decide(labels, scores, confidence=None, **asked, **within, **given)
             if decision.flag != "rows":
                 continue
-            point = pulens.evaluate(labels, scores, confidence=None, **given).at(decision.threshold)
+            point = pulens.evaluate(labels, scores, confidence=None, **given, labelling="random").at(decision.threshold)
             equal(decision.recall, point["recall"])
             equal(decision.precision, point["precision"])
             assert decision.flagged.value == pytest.approx(point["predicted_positive_rate"].value, abs=1e-9)
@@ -127,7 +127,7 @@ def test_hits_are_those_of_the_nearest_table_with_the_same_margins():
 
 def test_money_reads_the_same_hits_as_the_tables():
     labels, scores, given = rows(5)
-    evidence = pulens.evaluate(labels, scores, confidence=None, **given).evidence
+    evidence = pulens.evaluate(labels, scores, confidence=None, **given, labelling="random").evidence
     actions = Actions.of(evidence)
     for place, threshold in enumerate(actions.thresholds[1:], 1):
         recall = value(METRICS["recall"], evidence.tally, evidence.assumptions, float(threshold))

@@ -25,7 +25,9 @@ from tests_support import noises, priors, pu_rows, scenarios
 
 
 def values(labels, scores, *, unlabelled_prior=0.1, threshold=0.0, **options):
-    evaluation = pulens.evaluate(labels, scores, unlabelled_prior=unlabelled_prior, threshold=threshold, **options)
+    evaluation = pulens.evaluate(
+        labels, scores, unlabelled_prior=unlabelled_prior, threshold=threshold, **options, labelling="random"
+    )
     return np.array([found.value for found in evaluation.estimates.values()])
 
 
@@ -121,8 +123,10 @@ def test_possible_rates_give_values_that_theory_allows_before_anything_is_clippe
 @given(pu_rows(negatives=True), priors, scenarios, st.floats(-4, 4))
 def test_what_theory_forbids_is_said_where_it_is_clipped(rows, prior, scenario, threshold):
     """A clipped value and the number before it differ only where the evaluation says that something is impossible."""
-    evaluation = pulens.evaluate(*rows, unlabelled_prior=prior, scenario=scenario, threshold=threshold, confidence=None)
-    if evaluation.labelling is not None:
+    evaluation = pulens.evaluate(
+        *rows, unlabelled_prior=prior, scenario=scenario, threshold=threshold, confidence=None, labelling="random"
+    )
+    if evaluation.contradiction is not None:
         return  # nothing is clipped: the numbers are those of a possible world
     evidence, clipped = evaluation.evidence, []
     for name, found in evaluation.estimates.items():
@@ -162,7 +166,9 @@ def test_class_prior_and_unlabelled_prior_say_the_same(rows, prior):
     labels, scores = rows
     known, unknown = np.count_nonzero(labels == 1), np.count_nonzero(labels == 0)
     class_prior = (known + prior * unknown) / labels.size
-    through_population = pulens.evaluate(labels, scores, class_prior=class_prior, scenario="single-set", threshold=0)
+    through_population = pulens.evaluate(
+        labels, scores, class_prior=class_prior, scenario="single-set", threshold=0, labelling="random"
+    )
     assert_same(
         [found.value for found in through_population.estimates.values()],
         values(labels, scores, unlabelled_prior=prior, scenario="single-set"),
@@ -186,7 +192,9 @@ def test_synthesised_truth_is_recovered_in_both_scenarios():
     n = 400_000
     positive = rng.random(n) < 0.3
     scores = rng.normal(np.where(positive, 1.2, 0.0))
-    truth = pulens.evaluate(np.where(positive, 1, -1), scores, negative=-1, threshold=0.7, scenario="single-set")
+    truth = pulens.evaluate(
+        np.where(positive, 1, -1), scores, negative=-1, threshold=0.7, scenario="single-set", labelling="random"
+    )
     picked = rng.random(n)
     for noise in (0.0, 0.1):
         flips = ~positive & (picked < 0.2 * 0.3 / 0.7 * noise / (1 - noise))
@@ -202,6 +210,7 @@ def test_synthesised_truth_is_recovered_in_both_scenarios():
             label_noise=noise_seen,
             scenario="single-set",
             threshold=0.7,
+            labelling="random",
         )
         fresh = rng.normal(np.where(rng.random(60_000) < noise, 0.0, 1.2))
         case_control = pulens.evaluate(
@@ -211,6 +220,7 @@ def test_synthesised_truth_is_recovered_in_both_scenarios():
             label_noise=noise,
             threshold=0.7,
             scenario="case-control",
+            labelling="random",
         )
         for name, true in truth.estimates.items():
             np.testing.assert_allclose(found.estimates[name].value, true.value, atol=0.02, err_msg=name)

@@ -131,7 +131,13 @@ def test_noisy_labels_are_refused_at_the_door() -> None:
     for call in (
         lambda: pulens.bounds(LABELS, SCORES, class_prior=0.2, label_noise=0.3, scenario="case-control"),
         lambda: pulens.evaluate(
-            LABELS, SCORES, class_prior=0.2, label_noise=0.3, scenario="case-control", confidence=None
+            LABELS,
+            SCORES,
+            class_prior=0.2,
+            label_noise=0.3,
+            scenario="case-control",
+            confidence=None,
+            labelling="random",
         ).bounds(),
     ):
         with pytest.raises(pulens.PulensError, match=r"clean labels only, got label_noise=0.3"):

@@ -37,7 +37,7 @@ def labellings(shares: np.ndarray, factor: float, favours: str, rng: np.random.G
 def test_without_positives_no_labelling_moves_average_precision() -> None:
     # an audit that found none, and no unlabelled row at the scores of the labelled ones
     rows = ([0, 1, 0, -1, 1], [-2.0, 2.0, 1.0, 2.0, 2.0])
-    evaluation = pulens.evaluate(*rows, audit="0/50", scenario="case-control", redraws=100)
+    evaluation = pulens.evaluate(*rows, audit="0/50", scenario="case-control", redraws=100, labelling="random")
     found = evaluation.sensitivity("average_precision", factor=2.0)
     assert found.possible.low == found.possible.high == found.value
 
@@ -161,7 +161,9 @@ def mostly_labelled(seed: int = 0, rows: int = 6000, positives: int = 1200, labe
 @pytest.mark.parametrize("factor", [1.5, 3.0, 1000.0, 1e6])
 def test_no_factor_goes_below_what_the_labelled_rows_prove(factor: float) -> None:
     labels, scores = mostly_labelled()
-    evaluation = pulens.evaluate(labels, scores, class_prior=0.2, scenario="single-set", threshold=1.0, confidence=None)
+    evaluation = pulens.evaluate(
+        labels, scores, class_prior=0.2, scenario="single-set", threshold=1.0, confidence=None, labelling="random"
+    )
     worst = labels == 1
     worst[np.flatnonzero(labels == 0)[np.argsort(scores[labels == 0])[:210]]] = True
     proven = {
@@ -196,7 +198,9 @@ def test_at_a_factor_of_one_the_interval_is_that_of_random_labels(scenario: str)
     positive = np.r_[np.ones(100, bool), rng.random(900) < 0.2]
     labels, scores = np.repeat([1, 0], [100, 900]), rng.normal(1.5 * positive)
     for prior in ({"class_prior": 0.3}, {"audit": (20, 90)}, {"class_prior": (0.28, 0.33)}):
-        evaluation = pulens.evaluate(labels, scores, scenario=scenario, threshold=1.0, redraws=200, **prior)
+        evaluation = pulens.evaluate(
+            labels, scores, scenario=scenario, threshold=1.0, redraws=200, **prior, labelling="random"
+        )
         slack = 0.02 if isinstance(prior.get("class_prior"), tuple) else 1e-9  # of a range, over fewer of its shares
         for name in ("recall", "precision", "f1", "roc_auc", "average_precision"):
             found, own = evaluation.sensitivity(name, factor=1.0).interval, evaluation.estimates[name].interval
@@ -241,7 +245,7 @@ def test_precision_and_recall_of_small_samples_by_brute_force() -> None:
     labels = np.array([1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0])
     scores = np.array([9.0, 7, 5, 2, 9, 8, 7, 6, 5, 4, 3, 1])
     evaluation = pulens.evaluate(
-        labels, scores, class_prior=0.25, threshold=5, confidence=None, scenario="case-control"
+        labels, scores, class_prior=0.25, threshold=5, confidence=None, scenario="case-control", labelling="random"
     )
     for factor in (1.0, 1.5, 3.0):
         weights = np.array([[factor if i >= cut else 1.0 for i in range(4)] for cut in range(5)])
@@ -255,7 +259,9 @@ def test_precision_and_recall_of_small_samples_by_brute_force() -> None:
 @given(pu_rows(negatives=True), st.sampled_from(["case-control", "single-set"]))
 def test_random_labelling_gives_the_value_and_ranges_grow_with_the_factor(rows, scenario) -> None:
     labels, scores = rows
-    evaluation = pulens.evaluate(labels, scores, unlabelled_prior=0.2, threshold=0, scenario=scenario, confidence=None)
+    evaluation = pulens.evaluate(
+        labels, scores, unlabelled_prior=0.2, threshold=0, scenario=scenario, confidence=None, labelling="random"
+    )
     for metric in ("recall", "f1", "accuracy", "roc_auc", "average_precision"):
         if evaluation.estimates[metric].undefined_because:
             continue
@@ -276,7 +282,7 @@ def test_truth_lies_in_the_range_when_labelling_favours_high_scores() -> None:
     propensity = 0.1 * np.where(scores > 1.5, 3.0, 1.0)
     labels = (positive & (rng.random(n) < propensity)).astype(int)
     evaluation = pulens.evaluate(
-        labels, scores, class_prior=prior, scenario="single-set", threshold=1.0, confidence=None
+        labels, scores, class_prior=prior, scenario="single-set", threshold=1.0, confidence=None, labelling="random"
     )
     called = scores >= 1.0
     truth = {
@@ -292,7 +298,9 @@ def test_truth_lies_in_the_range_when_labelling_favours_high_scores() -> None:
 
 def test_robustness_finds_the_factor_at_which_a_statement_fails() -> None:
     labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
-    evaluation = pulens.evaluate(labels, scores, class_prior=0.2, threshold=5, confidence=None, scenario="case-control")
+    evaluation = pulens.evaluate(
+        labels, scores, class_prior=0.2, threshold=5, confidence=None, scenario="case-control", labelling="random"
+    )
     found = evaluation.robustness("recall > 0.5")
     assert found.factor == pytest.approx(2.0)
     assert evaluation.sensitivity("recall", factor=found.factor - 0.01).interval.low > 0.5
@@ -306,7 +314,13 @@ def test_robustness_finds_the_factor_at_which_a_statement_fails() -> None:
 
 def test_bad_requests_are_named() -> None:
     evaluation = pulens.evaluate(
-        [1, 1, 0, 0], [4, 3, 2, 1], class_prior=0.2, threshold=2, confidence=None, scenario="case-control"
+        [1, 1, 0, 0],
+        [4, 3, 2, 1],
+        class_prior=0.2,
+        threshold=2,
+        confidence=None,
+        scenario="case-control",
+        labelling="random",
     )
     with pytest.raises(pulens.PulensError, match=r"factor must be a number of at least 1, got 0.5"):
         evaluation.sensitivity("recall", factor=0.5)
@@ -324,6 +338,7 @@ def test_bad_requests_are_named() -> None:
         threshold=2,
         confidence=None,
         scenario="case-control",
+        labelling="random",
     )
     with pytest.raises(pulens.PulensError, match=r"clean labels only, got label_noise=0.1"):
         noisy.sensitivity("recall", factor=2)
@@ -331,7 +346,9 @@ def test_bad_requests_are_named() -> None:
 
 def test_a_threshold_that_nothing_reaches_can_be_written_as_json():
     labels, scores = np.arange(60) % 3 == 0, np.linspace(1, 0, 60)
-    evaluation = pulens.evaluate(labels.astype(int), scores, class_prior=0.5, scenario="case-control", threshold=np.inf)
+    evaluation = pulens.evaluate(
+        labels.astype(int), scores, class_prior=0.5, scenario="case-control", threshold=np.inf, labelling="random"
+    )
     written = evaluation.sensitivity("recall", factor=2).to_dict()
     assert json.loads(json.dumps(written, allow_nan=False))["threshold"] is None
 
@@ -342,8 +359,10 @@ def test_where_random_labels_are_impossible_no_factor_goes_below_what_rows_prove
     positive = np.arange(6000) < 1200
     scores = rng.normal(2.0 * positive)
     labels = (positive & (rng.random(6000) < np.where(scores > 2.0, 0.95, 0.95 / 6))).astype(int)
-    evaluation = pulens.evaluate(labels, scores, class_prior=0.2, scenario="single-set", threshold=2.0)
-    assert evaluation.labelling is not None
+    evaluation = pulens.evaluate(
+        labels, scores, class_prior=0.2, scenario="single-set", threshold=2.0, labelling="random"
+    )
+    assert evaluation.contradiction is not None
     worst, hidden = labels == 1, 1200 - int(labels.sum())
     worst[np.flatnonzero(labels == 0)[np.argsort(scores[labels == 0])[:hidden]]] = True
     flagged = scores >= 2.0

@@ -26,7 +26,7 @@ def rows(n=800, seed=0):
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return pulens.evaluate(*rows(), class_prior=0.3, scenario="single-set")
+    return pulens.evaluate(*rows(), class_prior=0.3, scenario="single-set", labelling="random")
 
 
 def test_the_page_stands_alone(evaluation):
@@ -41,7 +41,7 @@ def test_the_page_stands_alone(evaluation):
 
 
 def test_same_rows_same_bytes(evaluation):
-    again = pulens.evaluate(*rows(), class_prior=0.3, scenario="single-set")
+    again = pulens.evaluate(*rows(), class_prior=0.3, scenario="single-set", labelling="random")
     assert evaluation.to_html() == again.to_html()
     assert evaluation.to_markdown() == again.to_markdown()
 
@@ -87,6 +87,8 @@ def test_the_command_writes_every_form_and_can_be_quiet(tmp_path, monkeypatch, c
     main(
         [
             "evaluate",
+            "--labelling",
+            "random",
             "s.csv",
             "--class-prior",
             "0.3",
@@ -107,9 +109,9 @@ def test_the_command_writes_every_form_and_can_be_quiet(tmp_path, monkeypatch, c
     assert answer["estimates"]["roc_auc"]["value"] > 0.8
     assert answer["verdict"][0].startswith("The model ranks")
     assert "random draw" in answer["assumptions"][0]["statement"]
-    main(["evaluate", "s.csv", "--class-prior", "0.3", "--markdown", "-"])
+    main(["evaluate", "--labelling", "random", "s.csv", "--class-prior", "0.3", "--markdown", "-"])
     assert capsys.readouterr().out.startswith("# s.csv")
-    main(["evaluate", "s.csv", "--class-prior", "0.3"])
+    main(["evaluate", "--labelling", "random", "s.csv", "--class-prior", "0.3"])
     assert "\x1b[" not in capsys.readouterr().out  # no colour codes in a pipe
 
 
@@ -118,7 +120,7 @@ def test_two_forms_cannot_share_standard_output(tmp_path, monkeypatch, capsys):
     labels, scores = rows()
     np.savetxt("s.csv", np.column_stack([labels, scores]), delimiter=",", header="label,score", comments="")
     with pytest.raises(SystemExit) as end:
-        main(["evaluate", "s.csv", "--class-prior", "0.3", "--markdown", "-", "--json", "-"])
+        main(["evaluate", "--labelling", "random", "s.csv", "--class-prior", "0.3", "--markdown", "-", "--json", "-"])
     assert end.value.code == 2
     assert "only one of --markdown and --json" in capsys.readouterr().err
 
@@ -193,7 +195,9 @@ def test_addresses_of_databases_do_not_reach_the_title():
 @pytest.mark.parametrize("scenario", ["case-control", "single-set"])
 def test_the_slider_of_rows_whose_classes_are_known_has_a_track(scenario):
     labels = np.repeat([1, -1], [20, 60])
-    evaluation = pulens.evaluate(labels, np.arange(80.0), negative=-1, scenario=scenario, redraws=100)
+    evaluation = pulens.evaluate(
+        labels, np.arange(80.0), negative=-1, scenario=scenario, redraws=100, labelling="random"
+    )
     prior = page_data(evaluation, summarise(evaluation))["prior"]
     low, high = prior["track"]
     assert prior["fixed"]

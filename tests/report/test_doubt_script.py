@@ -66,7 +66,13 @@ def test_bounds_on_curves_agree(answers):
 def test_ranges_under_other_labelling_agree(answers):
     for (labels, scores, scenario, prior, threshold), answer in answers:
         evaluation = evaluate(
-            labels, scores, unlabelled_prior=prior, scenario=scenario, threshold=threshold, confidence=None
+            labels,
+            scores,
+            unlabelled_prior=prior,
+            scenario=scenario,
+            threshold=threshold,
+            confidence=None,
+            labelling="random",
         )
         for name, found in answer["ranges"].items():
             expected = evaluation.sensitivity(name, factor=2.5).interval
@@ -80,7 +86,7 @@ def test_intervals_agree_up_to_their_draws(answers):
     for (labels, scores, scenario, prior, threshold), answer in answers:
         tally = Tally.from_arrays(labels, scores)
         population = pulens.priors.population_prior(prior, tally.totals, pulens.Scenario(scenario))
-        evaluation = evaluate(tally, class_prior=population, scenario=scenario, threshold=threshold)
+        evaluation = evaluate(tally, class_prior=population, scenario=scenario, threshold=threshold, labelling="random")
         for name in ("precision", "recall", "f1", "specificity", "accuracy", "matthews_correlation"):
             ours, theirs = evaluation.estimates[name].interval, answer["intervals"][name]
             assert ours is not None

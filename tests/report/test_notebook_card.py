@@ -27,7 +27,7 @@ def world(size=3000, seed=1, favour=False):
 
 @pytest.fixture(scope="module")
 def evaluation():
-    return pulens.evaluate(*world(), class_prior=0.25, threshold=1.0, redraws=200)
+    return pulens.evaluate(*world(), class_prior=0.25, threshold=1.0, redraws=200, labelling="random")
 
 
 @pytest.fixture(scope="module")
@@ -40,10 +40,10 @@ def answers(evaluation):
 
     return {
         "given": evaluation,
-        "estimated": pulens.evaluate(labels, scores, redraws=200),
-        "contradicted": pulens.evaluate(*world(2000, favour=True), class_prior=0.6, redraws=200),
-        "without intervals": pulens.evaluate(labels, scores, class_prior=0.3, confidence=None),
-        "three rows": pulens.evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4),
+        "estimated": pulens.evaluate(labels, scores, redraws=200, labelling="random"),
+        "contradicted": pulens.evaluate(*world(2000, favour=True), class_prior=0.6, redraws=200, labelling="random"),
+        "without intervals": pulens.evaluate(labels, scores, class_prior=0.3, confidence=None, labelling="random"),
+        "three rows": pulens.evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4, labelling="random"),
         "comparison": pulens.compare(
             labels, {"<i>a": scores, "b": scores + rng.normal(size=800)}, class_prior=(0.2, 0.3), redraws=100
         ),
@@ -96,7 +96,9 @@ def test_names_of_users_are_shown_and_not_obeyed(answers):
 def test_many_rows_make_no_larger_card():
     rng = np.random.default_rng(0)
     labels = (rng.random(50_000) < 0.1).astype(int)
-    shown = pulens.evaluate(labels, rng.normal(labels), class_prior=0.2, confidence=None)._repr_html_()
+    shown = pulens.evaluate(
+        labels, rng.normal(labels), class_prior=0.2, confidence=None, labelling="random"
+    )._repr_html_()
     assert len(shown) < 40_000
     lines = re.findall(r'class="line[^"]*"[^>]* d="([^"]*)"', shown)
     assert len(lines) == 4

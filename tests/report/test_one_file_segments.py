@@ -71,7 +71,7 @@ def shown():
 
 def known(found):
     """Segments that random labels can have given: of others Python shows possible worlds, and the page says why not."""
-    return {name for name, evaluation in found.items() if evaluation.labelling is None}
+    return {name for name, evaluation in found.items() if evaluation.contradiction is None}
 
 
 def test_numbers_of_groups_have_the_keys_and_values_of_the_command_line(shown):

@@ -36,7 +36,9 @@ def test_the_page_finds_what_python_finds_at_any_class_prior():
         labels, scores = rows(seed, known=seed % 3 == 0)
         scenario = ("single-set", "case-control")[seed % 2]
         noise = 0.1 if seed % 5 == 0 else 0.0
-        evaluation = evaluate(labels, scores, class_prior=0.3, label_noise=noise, scenario=scenario, confidence=None)
+        evaluation = evaluate(
+            labels, scores, class_prior=0.3, label_noise=noise, scenario=scenario, confidence=None, labelling="random"
+        )
         (place,) = top_data(evaluation, [evaluation.top(int(rng.integers(1, 100)))])
         share = float(rng.uniform(0.02, 0.6))
         given = {"unlabelledPrior": share, "labelNoise": noise, "scenario": scenario}
@@ -50,7 +52,7 @@ def test_the_page_finds_what_python_finds_at_any_class_prior():
 
 def test_markdown_and_page_lead_with_the_top_of_the_list():
     labels, scores = rows(0)
-    evaluation = evaluate(labels, scores, class_prior=0.3, redraws=100)
+    evaluation = evaluate(labels, scores, class_prior=0.3, redraws=100, labelling="random")
     first = evaluation.top(40)
     text = evaluation.to_markdown(top=[40, "5%"])
     assert text.splitlines()[2] == f"**{first.sentence}**"
@@ -62,19 +64,19 @@ def test_markdown_and_page_lead_with_the_top_of_the_list():
 
 def test_the_sentence_says_what_to_expect_and_what_is_known_already():
     labels, scores = rows(0)
-    first = evaluate(labels, scores, class_prior=0.3, redraws=100).top(40)
+    first = evaluate(labels, scores, class_prior=0.3, redraws=100, labelling="random").top(40)
     low, high = first.hits.low, first.hits.high
     assert first.sentence.startswith(f"Check 40 rows: expect {low:.0f} to {high:.0f} positives; the estimate is ")
     known = int((labels[np.argsort(-scores, kind="stable")[:40]] == 1).sum())
     assert abs(first.known - known) < 4  # ties share their places
     assert f"{first.known:.0f} of them labelled already" in first.sentence
-    apart = evaluate(labels, scores, class_prior=0.3, scenario="case-control", redraws=100).top(40)
+    apart = evaluate(labels, scores, class_prior=0.3, scenario="case-control", redraws=100, labelling="random").top(40)
     assert "already" not in apart.sentence
 
 
 def test_a_place_beyond_a_shorter_list_has_no_numbers_in_the_other_scenario():
     labels, scores = rows(0)
-    evaluation = evaluate(labels, scores, class_prior=0.3, confidence=None)
+    evaluation = evaluate(labels, scores, class_prior=0.3, confidence=None, labelling="random")
     unlabelled = int((labels == 0).sum())
     (place,) = top_data(evaluation, [evaluation.top(unlabelled + 1)])
     assert place["scenarios"]["case-control"] is None
@@ -83,5 +85,7 @@ def test_a_place_beyond_a_shorter_list_has_no_numbers_in_the_other_scenario():
 
 def test_the_first_rows_of_clusters_have_what_needs_no_ranks():
     labels, scores = rows(0)
-    found = evaluate(labels, scores, class_prior=0.3, cluster=np.arange(300) // 3, redraws=100).top(40)
+    found = evaluate(labels, scores, class_prior=0.3, cluster=np.arange(300) // 3, redraws=100, labelling="random").top(
+        40
+    )
     assert sorted(found) == ["enrichment_factor", "precision_at_k", "recall_at_k"]

@@ -55,10 +55,12 @@ def test_no_tilt_gives_the_numbers_of_random_labels():
     scores = rng.normal(size=400) + labels
     for scenario in ("single-set", "case-control"):
         rows = gather(labels, scores, class_prior=0.5, scenario=scenario)
-        random = pulens.evaluate(labels, scores, class_prior=0.5, scenario=scenario, threshold=0.5, confidence=None)
+        random = pulens.evaluate(
+            labels, scores, class_prior=0.5, scenario=scenario, threshold=0.5, confidence=None, labelling="random"
+        )
         flat = distorted(rows, 0.0)
         for name in ("roc_auc", "recall", "precision", "f1"):
-            again = pulens.evaluate(flat, threshold=0.5, confidence=None)[name].value
+            again = pulens.evaluate(flat, threshold=0.5, confidence=None, labelling="random")[name].value
             assert again == pytest.approx(random[name].value, abs=1e-12), (scenario, name)
 
 

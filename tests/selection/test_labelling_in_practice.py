@@ -25,11 +25,14 @@ def tilted_rows(seed, tilt, many=3000, prior=0.3, frequency=0.4):
     return labelled, scores, truth
 
 
-def test_random_is_the_default_and_equals_it_to_the_digit():
+def test_practice_is_the_default_and_the_numbers_of_random_labels_are_kept_beside_it():
     labelled, scores, _ = tilted_rows(0, 0.0, many=500)
-    plain = pulens.evaluate(labelled, scores, class_prior=0.3)
-    said = pulens.evaluate(labelled, scores, class_prior=0.3, labelling="random")
-    assert plain.to_dict() == said.to_dict()
+    given = {"class_prior": 0.3, "threshold": 1.0}
+    plain = pulens.evaluate(labelled, scores, **given)
+    assert plain.to_dict() == pulens.evaluate(labelled, scores, labelling="practice", **given).to_dict()
+    random = pulens.evaluate(labelled, scores, labelling="random", **given)
+    assert plain.if_random.to_dict() == random.to_dict()
+    assert plain.to_dict()["if_random"]["f1"]["value"] == random["f1"].value
 
 
 @pytest.mark.parametrize("tilt", [0.0, 2.0])
@@ -62,7 +65,9 @@ def test_values_of_one_answer_fit_together():
 def test_json_text_and_frame_say_what_labelling_was_taken():
     labelled, scores, _ = tilted_rows(1, 2.0, many=800)
     answer = pulens.evaluate(labelled, scores, class_prior=0.3, labelling="practice")
-    assert "as uneven as in practice; intervals are calibrated on 15 real domains" in " ".join(str(answer).split())
+    assert "favour easy positives as in practice; intervals calibrated on 15 real domains" in " ".join(
+        str(answer).split()
+    )
     told = answer.to_dict()["estimates"]["f1"]
     assert told["guarantee"] == "calibrated on 15 real domains"
     assert told["basis"] == "labelling in practice"
@@ -86,20 +91,22 @@ def test_recall_is_said_to_rest_on_the_class_prior_that_its_label_frequency_foll
     assert answer["recall"].rests_on_an_estimated_prior
 
 
-def test_the_page_is_refused_on_the_command_line_and_nothing_is_written(tmp_path, capsys):
+def test_the_command_line_takes_practice_unless_told_otherwise(tmp_path, capsys):
     labelled, scores, _ = tilted_rows(2, 1.0, many=300)
     lines = "".join(f"{score},{label}\n" for score, label in zip(scores, labelled, strict=True))
     (tmp_path / "rows.csv").write_text("score,label\n" + lines)
-    typed = ["evaluate", str(tmp_path / "rows.csv"), "--class-prior", "0.3", "--labelling", "practice"]
-    with pytest.raises(SystemExit) as end:
-        main([*typed, "--html", str(tmp_path / "page.html")])
-    assert end.value.code == 2
-    assert not (tmp_path / "page.html").exists()
-    capsys.readouterr()
-    main(typed)
+    typed = ["evaluate", str(tmp_path / "rows.csv"), "--class-prior", "0.3"]
+    main([*typed, "--html", str(tmp_path / "page.html")])
     answered = capsys.readouterr().out
-    assert "as uneven as in practice" in answered
-    assert "--sensitivity" not in answered
+    assert "favour easy positives as in practice" in answered
+    assert len(answered.splitlines()) <= 24
+    assert ">calibrated<" in (tmp_path / "page.html").read_text()
+    main([*typed, "--labelling", "practice"])
+    assert capsys.readouterr().out.splitlines()[:10] == answered.splitlines()[:10]
+    main([*typed, "--labelling", "random"])
+    assert "on real labels such intervals held 55%" in capsys.readouterr().out
+    main([*typed, "--labelling", "2"])
+    assert "high scores up to 2 times as likely" in capsys.readouterr().out
 
 
 def test_clusters_widen_intervals():
@@ -114,17 +121,48 @@ def test_clusters_widen_intervals():
     assert together["recall"].interval.width == pytest.approx(alone["recall"].interval.width, rel=0.25)
 
 
-@pytest.mark.parametrize("call", ["decide", "decision_curve", "bounds", "to_html", "sensitivity", "top", "ladder"])
-def test_what_takes_labels_for_random_is_refused_in_words(call):
+@pytest.mark.parametrize("call", ["decide", "decision_curve", "bounds", "sensitivity"])
+def test_what_is_derived_for_random_labels_starts_from_those(call):
     labelled, scores, _ = tilted_rows(1, 2.0, many=300)
-    answer = pulens.evaluate(labelled, scores, class_prior=0.3, labelling="practice")
+    given = {"class_prior": 0.3, "threshold": 1.0}
+    answer = pulens.evaluate(labelled, scores, **given)
+    random = pulens.evaluate(labelled, scores, labelling="random", **given)
     options = {
-        "decide": {"cost_miss": 5, "cost_alarm": 1},
+        "decide": {"cost_miss": 5, "cost_alarm": 1, "redraws": 100},
         "sensitivity": {"metric": "recall", "factor": 2},
-        "top": {"k": 20},
-    }
-    with pytest.raises(AssumptionError, match="take labels for random"):
-        getattr(answer, call)(**options.get(call, {}))
+    }.get(call, {})
+    assert str(getattr(answer, call)(**options)) == str(getattr(random, call)(**options))
+
+
+def test_the_first_rows_of_the_list_hold_fewer_positives_than_random_labels_say():
+    labelled, scores, truth = tilted_rows(1, 1.0)
+    answer = pulens.evaluate(labelled, scores, class_prior=float(truth.mean()), threshold=1.0)
+    found, random = answer.top(200), answer.if_random.top(200)
+    assert found["recall_at_k"].value < random["recall_at_k"].value
+    assert truth[np.argsort(-scores)[:200]].mean() in found["precision_at_k"].interval
+    assert found.labelled == random.labelled
+    assert [step.k for step in answer.ladder()] == [step.k for step in answer.if_random.ladder()]
+
+
+def test_a_factor_gives_the_range_of_sensitivity():
+    labelled, scores, _ = tilted_rows(1, 2.0, many=800)
+    given = {"class_prior": 0.3, "threshold": 1.0}
+    answer = pulens.evaluate(labelled, scores, labelling=3, **given)
+    assert answer.labelling == "high scores up to 3 times as likely"
+    for name in ("recall", "precision", "f1", "roc_auc", "average_precision"):
+        alone = answer.sensitivity(name, factor=3).interval
+        assert (answer[name].interval.low, answer[name].interval.high) == pytest.approx((alone.low, alone.high))
+        assert answer[name].interval.guarantee == "possible set"
+
+
+@pytest.mark.parametrize(
+    "said", [{"label_noise": 0.05}, {"labelled_within": np.arange(300) % 2}], ids=["noise", "cells"]
+)
+def test_who_says_more_about_the_labels_is_not_given_practice_by_default(said):
+    labelled, scores, _ = tilted_rows(1, 2.0, many=300)
+    answer = pulens.evaluate(labelled, scores, class_prior=0.3, **said)
+    assert answer.uneven is None
+    assert answer.labelling.startswith("random")
 
 
 @pytest.mark.parametrize("options", [{"label_noise": 0.1}, {"labelled_within": np.zeros(300)}], ids=["noise", "within"])
@@ -134,9 +172,11 @@ def test_combinations_that_were_not_measured_are_refused(options):
         pulens.evaluate(labelled, scores, class_prior=0.3, labelling="practice", **options)
 
 
-@pytest.mark.parametrize("labelling", ["easy", 3, None, True, ["practice"], np.array(["random", "x"])])
+@pytest.mark.parametrize(
+    "labelling", ["easy", 0.5, "0", float("nan"), None, True, ["practice"], np.array(["random", "x"])]
+)
 def test_other_words_are_refused(labelling):
-    with pytest.raises(AssumptionError, match="labelling must be 'random' or 'practice'"):
+    with pytest.raises(AssumptionError, match="labelling must be 'practice', 'random' or a factor"):
         check_labelling(labelling)
 
 

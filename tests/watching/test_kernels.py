@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, norm
 
 from pulens.counts.tally import Tally
 from pulens.scenario import Scenario
 from pulens.watching.cells import MOST_CELLS, edges_of, reduce_to_cells
 from pulens.watching.evidence_lines import SPREAD, RunningEvidence, Starts, recall_starts, start_weights
 from pulens.watching.fit import features, fit_of
-from pulens.watching.noise import NoiseLevels, scatter_of
+from pulens.watching.noise import NOISES, NoiseLevels, scatter_of
 from pulens.watching.rates import parts_of, rate_of, with_own_positives
 from pulens.watching.shift import CellReference, shared_variance, shift_of
 
@@ -230,6 +231,40 @@ def test_the_running_total_is_that_of_whole_covariance_matrices():
         found.add(np.array([value]), variance)
         exact = slow_log_total(reference, values[:count], variances[: 7 + count], noise, 20.0)
         assert found.starts().log_total == pytest.approx(exact, abs=1e-9)
+
+
+def test_a_rise_is_expected_rather_than_a_fall_and_noise_less_where_something_changed():
+    """The same ratio with every size of step summed up, four in five a rise, and other weights of noise if it changed."""
+    rng = np.random.default_rng(19)
+    n, m, life, spread, rising = 9, 5, 20.0, 1.5, 0.8
+    x, variances = np.concatenate([rng.normal(size=6), 1 + rng.normal(size=3)]), rng.uniform(0.5, 1.5, size=n)
+    noise = replace(known(1.0, (0.0, 0.0), (0.7, 0.5)), log_changed=np.log([1.8, 0.2]))
+    contrasts = np.linalg.svd(np.eye(n) - 1 / n)[0][:, : n - 1].T
+    gaps = np.abs(np.subtract.outer(np.arange(n), np.arange(n)))
+    weights = start_weights(n - m, life)
+    changed = never = 0.0
+    for level, r, more in zip(noise.variances, noise.correlations, np.exp(noise.log_changed), strict=True):
+        covariance = contrasts @ (np.diag(variances) + level * r**gaps) @ contrasts.T
+        quiet = multivariate_normal(np.zeros(n - 1), covariance)
+        width = math.sqrt(spread * (1.0 + level))
+        sizes = np.linspace(-8, 8, 4000) * width
+        expected = 2 * np.where(sizes > 0, rising, 1 - rising) * norm.pdf(sizes, scale=width) * (sizes[1] - sizes[0])
+        for j, weight in enumerate(weights):
+            step = contrasts @ (np.arange(n) >= m + j).astype(float)
+            changed += more * weight * expected @ quiet.pdf(contrasts @ x - sizes[:, None] * step)
+        changed += more * life / (n - m + life) * quiet.pdf(contrasts @ x)
+        never += quiet.pdf(contrasts @ x)
+    found = RunningEvidence(noise, windows=n - m, coordinates=1, life=life, spread=spread, rising=rising)
+    for place, (value, variance) in enumerate(zip(x, variances, strict=True)):
+        (found.add_reference if place < m else found.add)(np.array([value]), variance)
+    assert found.starts().log_total == pytest.approx(math.log(changed / never), abs=1e-4)
+
+
+def test_weights_of_noise_are_one_together_also_where_something_changed():
+    for way in NOISES:
+        noise = NoiseLevels.of(way, 1.0)
+        assert np.exp(noise.log_weights).sum() == pytest.approx(1)
+        assert np.exp(noise.log_weights + noise.log_changed).sum() == pytest.approx(1)
 
 
 def test_noise_is_learnt_from_every_window_so_far():

@@ -632,7 +632,7 @@ def test_recall_of_a_reference_that_rules_its_class_prior_out_is_what_an_evaluat
 
     reference, window = drawn(), drawn()
     asked = {"class_prior": class_prior, "threshold": 1.5, "label_noise": label_noise}
-    there = pulens.evaluate(reference, **asked).at(1.5)
+    there = pulens.evaluate(reference, **asked, labelling="random").at(1.5)
     state = tmp_path / "watch.json"
     found = pulens.watch(reference, {"may": window}, state=state, **asked)
     again = pulens.watch(reference, {"may": window, "next": drawn()}, state=state, **asked)
@@ -664,7 +664,7 @@ def test_a_watch_whose_class_prior_fits_says_nothing_of_possible_worlds():
     found = pulens.watch(parts[0], {"may": parts[1]}, class_prior=0.2, threshold=1.0)
     assert "labels-not-random" not in [notice.code for notice in found.notices]
     assert set(found.to_dict()["class_prior"]) == {"value", "low", "high", "variance", "source"}
-    there = pulens.evaluate(parts[0], class_prior=0.2, threshold=1.0)
+    there = pulens.evaluate(parts[0], class_prior=0.2, threshold=1.0, labelling="random")
     assert found.to_dict()["reference"]["recall"] == pytest.approx(there["recall"].value)
 
 
@@ -677,7 +677,7 @@ def test_recall_that_chance_made_impossible_is_cut_as_an_evaluation_cuts_it():
     second = np.round(rng.normal(2.5 * positive), 2)
     tables = [arrow.table({"label": labels, "score": scores}) for scores in (first, second)]
     asked = {"class_prior": 0.105, "threshold": 2.9}
-    there = pulens.evaluate(labels, first, **asked).at(2.9)
+    there = pulens.evaluate(labels, first, **asked, labelling="random").at(2.9)
     assert not there.table.is_possible.all()
     found = pulens.watch(tables[0], {"may": tables[1]}, **asked)
     for recall in (found.to_dict()["reference"]["recall"], found.windows["may"].recall.value):

@@ -121,14 +121,15 @@ def forecast_of(
     interval: IntervalKind = "balanced",
     seed: int = 0,
     with_labels: bool = True,
+    audits: int = AUDITS,
 ) -> AuditForecast:
     r"""Simulate audits at several budgets from guesses of where positives are, and average their intervals' widths.
 
     Before any answer there are two guesses, the default one and, with labelled rows, that from labels
     (``pulens.audits.allocation``); the truth tends to lie between them. After checking there is one,
     :math:`M_k (a_k + 4 p_k)/(n_k + 4)` with :math:`p_k` their mean share, and rows checked already stay as they
-    are. ``positives`` is a given total. ``with_labels=False`` leaves out what takes most of the time: the widths of the
-    sharper column and the power of the test.
+    are. ``positives`` is a given total, ``audits`` how many are simulated at each budget. ``with_labels=False`` leaves
+    out what takes most of the time: the widths of the sharper column and the power of the test.
 
     >>> before = AuditCounts(rows=[200, 332, 882, 2347, 6239], checked=[0] * 5, found=[0] * 5,
     ...                      labelled=[60, 20, 10, 5, 5], flagged=1)
@@ -153,7 +154,8 @@ def forecast_of(
         for budget in used
     ]
     rng = np.random.default_rng(seed)
-    widths = {line: _widths(counts, plans, guess, confidence, interval, rng, seed) for line, guess in lines.items()}
+    asked = (confidence, interval, rng, seed, audits)
+    widths = {line: _widths(counts, plans, guess, *asked) for line, guess in lines.items()}
     sharp: dict[str, tuple[float, ...]] = {}
     power = tuple(0.0 for _ in used)
     if with_labels and counts.labelled.sum():
@@ -201,10 +203,11 @@ def _widths(
     interval: IntervalKind,
     rng: np.random.Generator,
     seed: int,
+    audits: int,
 ) -> dict[str, tuple[float, ...]]:
     columns: dict[str, list[float]] = {name: [] for name in METRICS}
     for plan in plans:
-        found = _simulated(rng, counts, plan, guess, AUDITS)
+        found = _simulated(rng, counts, plan, guess, audits)
         asked = _planned(counts, plan, found[0])
         limits = design_limits(
             asked, found=found, metrics=METRICS, confidence=confidence, interval=interval, draws=DRAWS, seed=seed

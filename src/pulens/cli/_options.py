@@ -205,6 +205,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "quiet": _option("Print errors only, for scripts that want the files.", "-q", "--quiet", is_flag=True),
     "explain": _option("Also print the notes, and what each number means.", is_flag=True),
     "all_metrics": _option("Print every metric, not only the usual five.", is_flag=True),
+    "labelling": _option(
+        "How positives came to be labelled. practice (the default): easy ones first, as in real data sets; random: a "
+        "random draw; a factor such as 3: high scores up to 3 times as likely.",
+        metavar="practice, random or FACTOR",
+    ),
     "learner": _option(
         "Learner: boosted_pu (trees), nnpu, vpu, dist_pu (networks), ...; pulens learners advise names some.",
         "--learner",

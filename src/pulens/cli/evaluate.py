@@ -45,14 +45,7 @@ if TYPE_CHECKING:
 @assumption_options
 @audit_options
 @review_options
-@offers("threshold", "confidence", "redraws", "seed")
-@click.option(
-    "--labelling",
-    default="random",
-    show_default=True,
-    metavar="random or practice",
-    help="How positives came to be labelled: a random draw, or favouring easy ones as much as in real data sets.",
-)
+@offers("threshold", "confidence", "redraws", "seed", "labelling", "all_metrics", "explain")
 @click.option(
     "--sensitivity",
     type=Number(),
@@ -134,7 +127,7 @@ def command(file: str, **given: Any) -> None:
         from pulens.doors.combinations import refuse_together
 
         refuse_beside_segments(arguments)
-        if arguments.pop("labelling") != "random":
+        if arguments.pop("labelling") not in (None, "random"):
             refuse_together("practice-segments")
         if any(value is not None for value in checked.values()):
             refuse_together("reviews-segments")
@@ -179,7 +172,7 @@ def command(file: str, **given: Any) -> None:
         console = Console()
         for each in [*tops, *of_queries]:
             console.print(f"{each}\n", highlight=False, markup=False)
-        show_evaluation(evaluation, console, typed)
+        show_evaluation(evaluation, console, typed, all_metrics=given["all_metrics"], explain=given["explain"])
         for line in _lines_beside(sensitivity, ranges, refused, limits):
             console.print(line, highlight=False, markup=False)
 
@@ -233,7 +226,7 @@ def _ranges(evaluation: Evaluation, factor: float) -> tuple[dict[str, Sensitivit
         try:
             ranges[name] = evaluation.sensitivity(name, factor=factor)
         except PulensError as error:
-            if evaluation.labelling is None:
+            if evaluation._random_labels().contradiction is None:
                 raise
             return {}, str(error)
     return ranges, ""

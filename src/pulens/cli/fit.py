@@ -36,7 +36,7 @@ AUDIT = "K positives were found among R randomly chosen unlabelled rows: sets th
     show_default=True,
     help="Number of folds; each is scored by a model of the others.",
 )
-@offers("threshold", "confidence", "redraws", "seed")
+@offers("threshold", "confidence", "redraws", "seed", "labelling")
 @offers(out={"metavar": "FOLDER", "help": "Where to write the model, trained on all rows."})
 @click.option(
     "--scores",
@@ -132,7 +132,8 @@ def command(
 
 
 PASSED = (
-    "class_prior", "audit", "scenario", "folds", "seed", "threshold", "confidence", "redraws", "delimiter", "format",
+    "class_prior", "audit", "scenario", "folds", "seed", "threshold", "confidence", "redraws", "labelling", "delimiter",
+    "format",
 )  # fmt: skip
 UNWRITTEN = "scored.csv"  # what next steps call the file of scores that nobody asked for
 NETWORK = {"backbone": "mlp", "standardise": True, "device": "auto"}

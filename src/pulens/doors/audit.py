@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
@@ -16,7 +16,7 @@ from pulens.atomic_write import write_whole
 from pulens.audits.allocation import FEWEST_ROWS, MOST_ROWS, allocate, check_budget, check_goal, thinly_checked
 from pulens.audits.answers import cells_of, read_answers, read_second
 from pulens.audits.counts import Counts
-from pulens.audits.forecast import METRICS, AuditForecast, forecast_of
+from pulens.audits.forecast import AUDITS, BUDGETS, METRICS, AuditForecast, forecast_of
 from pulens.audits.formulas import in_words
 from pulens.audits.judges import Agreement, ReviewerErrors, agreement_of
 from pulens.audits.nearly_random import check_factor
@@ -542,6 +542,35 @@ def _allocated(
     return strata, found
 
 
+def expected_widths(
+    tally: Tally,
+    threshold: float,
+    scenario: Scenario,
+    budgets: Sequence[int],
+    *,
+    goal: str = "all",
+    positives: float | None = None,
+    seed: int = 0,
+    at_threshold: Totals | None = None,
+    audits: int = AUDITS,
+) -> AuditForecast:
+    """How wide intervals would be after checking this many rows, before any is drawn.
+
+    >>> import numpy as np
+    >>> scores = np.arange(2000) / 2000
+    >>> rows = Tally.from_arrays((scores > 0.99).astype(int), scores)
+    >>> few, many = expected_widths(rows, 0.9, Scenario.SINGLE_SET, (60, 200)).widths["default guess"]["f1"]
+    >>> few > many
+    True
+    """
+    strata, _ = _allocated(tally, threshold, at_threshold, DEFAULT_BUDGET, goal, positives)
+    nothing = np.zeros(len(strata), np.int64)
+    empty = PlannedRows((), nothing[:0].astype(np.intp), np.zeros(0), nothing[:0].astype(np.intp))
+    draft = AuditPlan(strata=strata, batches=(nothing,), rows=empty, tally=tally, goal=goal, scenario=scenario)
+    asked: dict[str, Any] = {"goal": goal, "positives": positives, "seed": seed, "with_labels": False, "audits": audits}
+    return forecast_of(draft.counts, budgets=budgets, **asked)
+
+
 def _rows_for_width(
     tally: Tally,
     threshold: float,
@@ -552,12 +581,8 @@ def _rows_for_width(
     width: float,
     seed: int,
 ) -> int:
-    strata, _ = _allocated(tally, threshold, at_threshold, DEFAULT_BUDGET, goal, positives)
-    nothing = np.zeros(len(strata), np.int64)
-    empty = PlannedRows((), nothing[:0].astype(np.intp), np.zeros(0), nothing[:0].astype(np.intp))
-    scenario = Scenario(question.scenario)
-    draft = AuditPlan(strata=strata, batches=(nothing,), rows=empty, tally=tally, goal=goal, scenario=scenario)
-    expected = forecast_of(draft.counts, goal=goal, positives=positives, seed=seed, with_labels=False)
+    asked: dict[str, Any] = {"goal": goal, "positives": positives, "seed": seed, "at_threshold": at_threshold}
+    expected = expected_widths(tally, threshold, Scenario(question.scenario), BUDGETS, **asked)
     needed = expected.rows_for(goal if goal in METRICS else "f1", width=width)
     if needed.most > MOST_ROWS:
         raise AssumptionError(

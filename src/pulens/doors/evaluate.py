@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 
@@ -20,7 +20,16 @@ from pulens.doors.clustering import Clustering
 from pulens.doors.combinations import refuse_together
 from pulens.doors.other_scenario import OtherScenario, other_scenario
 from pulens.doors.reviews_asked import ReviewsAsked
-from pulens.doors.sensitivity import Direction, Robustness, Sensitivity, robustness, sensitivity, sensitivity_curve
+from pulens.doors.sensitivity import (
+    Direction,
+    FavouringInference,
+    Robustness,
+    Sensitivity,
+    multiple_of,
+    robustness,
+    sensitivity,
+    sensitivity_curve,
+)
 from pulens.errors import AssumptionError, PulensError, shown
 from pulens.estimate import Curve, Estimate, Interval, columns_of
 from pulens.evidence import Evidence, Question
@@ -50,8 +59,9 @@ from pulens.recovery import recover, recover_at
 from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.selection import Practice, SelectionInference, check_labelling, prior_in_practice
+from pulens.selection import Favouring, Practice, SelectionInference, check_labelling, prior_in_practice
 
+Inference: TypeAlias = "Doubts | CellDoubts | SelectionInference | FavouringInference"
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
 #: notices that say labels are not random among all rows: no news where they are random within cells only
 OF_ALL_ROWS = ("prior-not-feasible", "not-a-mixture")
@@ -113,7 +123,8 @@ class Evaluation:
     pooled: Evaluation | None = None  # then: the numbers without cells
     queries: Queries | None = None  # where ranks can be taken within queries
     beside: tuple[Notice, ...] = ()  # what whoever made the scores has to say about them
-    practice: Practice | None = None  # labels as uneven as in practice; without it they are a random draw
+    uneven: Practice | Favouring | None = None  # how labels favour easy positives; without it they are a random draw
+    if_random: Evaluation | None = None  # then: the numbers if labels were a random draw
 
     @property
     def tally(self) -> Tally:
@@ -164,13 +175,45 @@ class Evaluation:
             return self._selection.values
         return self.evidence if self.within is None else self.within.weighted
 
+    def with_errors_times(self, factor: float) -> Evaluation:
+        """The same numbers with errors of the rows a factor as large: for scores that were themselves drawn."""
+        if self.resampling is None:
+            return self
+        random = None if self.if_random is None else self.if_random.with_errors_times(factor)
+        return replace(self, resampling=replace(self.resampling, factor=factor), if_random=random)
+
+    @property
+    def weighted_rows(self) -> Evidence | None:
+        """The evidence whose labelled rows stand for all positives, where labels favour some; otherwise ``None``."""
+        return None if self.within is not None or self._values is self.evidence else self._values
+
     @cached_property
-    def _selection(self) -> SelectionInference | None:
-        """Labels as uneven as in practice; ``None`` where labels are random, or every row's class is known."""
+    def _selection(self) -> SelectionInference | FavouringInference | None:
+        """How uneven labels move numbers; ``None`` where labels are random, or every row's class is known."""
         totals = self.tally.totals
-        if self.practice is None or not totals.labelled or not totals.unlabelled:
+        if self.uneven is None or not totals.labelled or not totals.unlabelled:
             return None
-        return SelectionInference(self.evidence, self.resampling or Resampling(), self.practice)
+        resampling = self.resampling or Resampling()
+        if isinstance(self.uneven, Favouring):
+            return FavouringInference(self.evidence, resampling, self.uneven)
+        return SelectionInference(self.evidence, resampling, self.uneven)
+
+    @property
+    def _explains_any_rows(self) -> bool:
+        """Whether no rows can rule out how labels are taken to have come about."""
+        return self._selection is not None and self.uneven is not None and self.uneven.explains_any_rows
+
+    @property
+    def labelling(self) -> str:
+        """How positives are taken to have been labelled: practice, random, random within cells, or up to a factor.
+
+        >>> rows = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
+        >>> evaluate(*rows, class_prior=0.5).labelling, evaluate(*rows, class_prior=0.5, labelling=3).labelling
+        ('practice', 'high scores up to 3 times as likely')
+        """
+        if self._selection is not None and self.uneven is not None:
+            return self.uneven.name
+        return "random" if self.within is None else "random within cells"
 
     @cached_property
     def cells(self) -> CellTable | None:
@@ -185,12 +228,12 @@ class Evaluation:
 
     @cached_property
     def _contradiction(self) -> Contradiction | None:
-        if self.within is not None or self._selection is not None:  # no number rests on labels random among all rows
+        if self.within is not None or self._explains_any_rows:  # no number rests on labels random among all rows
             return None
         return find_contradiction(self.evidence, self.worlds)
 
     @property
-    def labelling(self) -> Labelling | None:
+    def contradiction(self) -> Labelling | None:
         """Where the data rule random labels out at this class prior: what would explain them; otherwise ``None``."""
         return None if self._contradiction is None else self._contradiction.labelling
 
@@ -216,7 +259,7 @@ class Evaluation:
         return Clustering.of(self.evidence, first, effect)
 
     @cached_property
-    def _doubts(self) -> Doubts | CellDoubts | SelectionInference | None:
+    def _doubts(self) -> Inference | None:
         if self.resampling is None:
             return None
         if self._selection is not None:
@@ -235,7 +278,7 @@ class Evaluation:
     @cached_property
     def other_scenario(self) -> OtherScenario | None:
         """Which numbers would move had the labelled rows come about the other way; ``None`` without unlabelled rows."""
-        if self.within is not None or self._selection is not None:
+        if self.within is not None or self._explains_any_rows:
             return None
         return other_scenario(self.evidence, self.estimates, self.threshold)
 
@@ -274,19 +317,19 @@ class Evaluation:
 
     def _diagnosed(self, recall: Estimate | None = None) -> list[Notice]:
         """What the counts show; within cells, without what speaks of labels that are random among all rows."""
-        found = diagnose(self.evidence, None if self._selection is not None else recall)
+        found = diagnose(self.evidence, None if self._explains_any_rows else recall)
         return (
             found
-            if self.within is None and self._selection is None
+            if self.within is None and not self._explains_any_rows
             else [notice for notice in found if notice.code not in OF_ALL_ROWS]
         )
 
     def _trouble(self, *, beyond_chance: bool = False) -> list[Notice]:
         """Numbers that cannot be, unless they are those of a possible world, and labels that say little."""
-        areas = [] if self.labelling is not None or self._selection is not None else impossible_areas(self._values)
+        areas = [] if self.contradiction is not None or self._explains_any_rows else impossible_areas(self._values)
         rates = (
             []
-            if self.within is not None or self._selection is not None
+            if self.within is not None or self._explains_any_rows
             else impossible_rate(self.evidence, beyond_chance=beyond_chance)
         )
         return [*areas, *rates, *hardly_known(self.evidence)]
@@ -369,14 +412,11 @@ class Evaluation:
         named = {} if metric is None else {"metric": metric}
         return best_threshold(self._values, **named, **parameters)
 
-    def _refuse_within(self, which: str) -> None:
-        self._refuse_practice()
-        if self.within is not None:
+    def _random_labels(self, which: str = "") -> Evaluation:
+        """The evaluation that takes labels for random: what is derived for those starts from it."""
+        if self.within is not None and which:
             refuse_together(which)
-
-    def _refuse_practice(self) -> None:
-        if self._selection is not None:
-            refuse_together("practice-others")
+        return self if self.if_random is None else self.if_random
 
     def decide(self, **demands: Any) -> Decision:
         """The threshold for costs, a capacity or floors: the arguments of :func:`pulens.decide` but those of reading.
@@ -407,9 +447,8 @@ class Evaluation:
 
     def _weighted(self) -> Evidence:
         """The evidence with the weights of its cells, if labels are random within cells only."""
-        self._refuse_practice()
         if self.within is None:
-            return self.evidence
+            return self._random_labels().evidence
         from pulens.cells import WeightedEvidence
 
         return WeightedEvidence.of(self.within)
@@ -431,20 +470,19 @@ class Evaluation:
         from pulens.doors.top_of_queries import top_of_queries
 
         if per is not None:
-            self._refuse_within("cells-queries")
-            asked: dict[str, Any] = {"resampling": self.resampling, "contradiction": self._contradiction}
-            return top_of_queries(self.evidence, self._queries(per), k, **asked)
+            own = self._random_labels("cells-queries")
+            asked: dict[str, Any] = {"resampling": own.resampling, "contradiction": own._contradiction}
+            return top_of_queries(own.evidence, self._queries(per), k, **asked)
         return self._top(k)
 
     def _top(self, k: Any, only: Collection[str] | None = None) -> Top:
         from pulens.doors.top import top
 
-        self._refuse_practice()
         asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
         found = top(self._values, k, only=only, **asked)
-        if self.within is None:
+        if self._values is self.evidence:
             return found
-        rows = RankedList.of(self.tally, self.evidence.assumptions)  # weights of cells are not rows
+        rows = RankedList.of(self.tally, self.evidence.assumptions)  # weights are not rows
         return replace(found, labelled=float(rows.kinds[0] @ rows.membership(found.k)))
 
     def ladder(self) -> tuple[Top, ...]:
@@ -458,7 +496,6 @@ class Evaluation:
         """
         from pulens.doors.top import ladder_of
 
-        self._refuse_practice()
         rows = RankedList.of(self._values.tally, self._values.assumptions).rows
         return tuple(self._top(k, only=()) for k in ladder_of(rows))
 
@@ -474,8 +511,8 @@ class Evaluation:
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
-        self._refuse_within("cells-bounds")
-        return bounds(self.evidence, band=band, approach=approach, confidence=confidence)
+        own = self._random_labels("cells-bounds")
+        return bounds(own.evidence, band=band, approach=approach, confidence=confidence)
 
     def sensitivity(self, metric: str, *, factor: float, favours: Direction = "high", **options: Any) -> Sensitivity:
         """The range of a metric if positives with high scores were labelled up to ``factor`` times as often.
@@ -486,15 +523,15 @@ class Evaluation:
         >>> print(evaluation.sensitivity("recall", factor=2).possible)
         [0.500, 0.667]
         """
-        self._refuse_within("cells-sensitivity")
-        doubts = self._doubts if isinstance(self._doubts, Doubts) else None
+        own = self._random_labels("cells-sensitivity")
+        doubts = own._doubts if isinstance(own._doubts, Doubts) else None
         asked = {"factor": factor, "favours": favours, "doubts": doubts, **self._at_own(metric, options)}
-        return sensitivity(self.evidence, metric, **asked)
+        return sensitivity(own.evidence, metric, **asked)
 
     def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
         """Lowest and highest value of a metric against the factor by which labelling favours high scores."""
-        self._refuse_within("cells-sensitivity")
-        return sensitivity_curve(self.evidence, metric, factors=factors, **self._at_own(metric, options))
+        own = self._random_labels("cells-sensitivity")
+        return sensitivity_curve(own.evidence, metric, factors=factors, **self._at_own(metric, options))
 
     def robustness(self, statement: str, *, favours: Direction = "high", **options: Any) -> Robustness:
         """The smallest factor at which a statement such as ``"precision > 0.8"`` would fail.
@@ -503,9 +540,9 @@ class Evaluation:
         >>> round(evaluation.robustness("recall > 0.5").factor, 6)
         2.0
         """
-        self._refuse_within("cells-sensitivity")
+        own = self._random_labels("cells-sensitivity")
         metric = statement.split()[0] if isinstance(statement, str) and statement.split() else ""
-        return robustness(self.evidence, statement, favours=favours, **self._at_own(metric, options))
+        return robustness(own.evidence, statement, favours=favours, **self._at_own(metric, options))
 
     def _at_own(self, metric: str, options: dict[str, Any]) -> dict[str, Any]:
         reads = METRICS[metric].reads if isinstance(metric, str) and metric in METRICS else "threshold"
@@ -530,7 +567,9 @@ class Evaluation:
                 "distinct_scores": len(self.tally),
             },
             "clusters": None if self.clusters is None else self.clusters.to_dict(),
-            "labelling": None if self.labelling is None else self.labelling.to_dict(),
+            "labelling": self.labelling,
+            "contradiction": None if self.contradiction is None else self.contradiction.to_dict(),
+            **({} if self.if_random is None else {"if_random": self._random_numbers()}),
             "threshold": self.threshold if math.isfinite(self.threshold) else None,
             "threshold_choice": self.threshold_choice,
             "threshold_interval": None if self.threshold_interval is None else self.threshold_interval.to_dict(),
@@ -541,6 +580,13 @@ class Evaluation:
             **({} if self.identified is None else {"identified": self.identified.to_dict()}),
             **({} if self.cells is None else {"within": self.cells.to_dict()}),
         }
+
+    def _random_numbers(self) -> dict[str, dict[str, Any]]:
+        """The numbers if labels were a random draw, without intervals."""
+        if self.if_random is None:
+            return {}
+        values = replace(self.if_random, resampling=None).estimates
+        return {name: {"value": _finite(found.value)} for name, found in values.items()}
 
     def to_frame(self, backend: str | None = None) -> Any:
         """One row per metric as a table of Polars, pandas or PyArrow, whichever is there or named.
@@ -570,6 +616,17 @@ class Evaluation:
 
     __repr__ = __str__
 
+    def explain(self) -> str:
+        """Every metric, what the numbers assume, all notes and next steps, as text.
+
+        >>> found = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
+        >>> "cohen_kappa" in found.explain(), "cohen_kappa" in str(found)
+        (True, False)
+        """
+        from pulens.report.text import evaluation_text
+
+        return evaluation_text(self, explain=True)
+
     def _repr_html_(self) -> str:
         from pulens.report.notebook import evaluation_html
 
@@ -591,7 +648,6 @@ class Evaluation:
         """
         from pulens.report import evaluation_page
 
-        self._refuse_practice()
         page = evaluation_page(self, title=title, scores_are=scores_are, tops=self._tops(top))
         if path is not None:
             write_whole(path, page)
@@ -641,7 +697,7 @@ def evaluate(
     labelled_within: Any = None,
     split: str | None = None,
     per: Any = None,
-    labelling: str | Practice = "random",
+    labelling: str | float | Practice | None = None,
     **reading: Any,
 ) -> Evaluation:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
@@ -705,9 +761,12 @@ def evaluate(
         The column of queries (users, targets, searches) within which ``evaluation.top(10, per=...)`` takes ranks;
         beside arrays one query per row, and the name is then ``"query"``.
     labelling
-        How positives came to be labelled. ``"random"``: a random draw of the positives. ``"practice"``: labels favour
-        easy positives as much as they do in real data sets with a known truth (:mod:`pulens.selection`); intervals
-        are then calibrated on those, and wider.
+        How positives came to be labelled. ``"practice"``, the default: labels favour easy positives as much as they
+        do in real data sets with a known truth (:mod:`pulens.selection`), on which intervals are calibrated.
+        ``"random"``: a random draw of the positives; right where labels were drawn by chance. A number such as ``3``:
+        high scores were up to 3 times as likely to be labelled. With ``labelled_within`` or ``label_noise`` the
+        default is ``"random"``; ``reviews`` need no assumption about labelling. ``evaluation.labelling`` says which
+        it was, and ``evaluation.if_random`` holds the numbers under random labels.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
     :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
@@ -726,9 +785,7 @@ def evaluate(
     )
     if per is not None and (labelled_within is not None or not asked.is_silent):
         refuse_together("reviews-queries" if labelled_within is None else "cells-queries")
-    practice = check_labelling(labelling)
-    if practice is not None:
-        _refuse_beside_practice(question, reviewed=not asked.is_silent, within=labelled_within is not None)
+    uneven = _uneven_labels(labelling, question, reviewed=not asked.is_silent, within=labelled_within is not None)
     if not asked.is_silent:
         return _with_reviews(labels, scores, said, asked, question, threshold, labelled_within, split, multiple)
     if labelled_within is not None:
@@ -741,20 +798,32 @@ def evaluate(
     queries = None if per is None else read_queries(labels, scores, per, said)
     rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
     evidence = question.evidence(*rows)
-    evidence = within_what_is_possible(evidence) if practice is None else prior_in_practice(evidence)
-    draft = Evaluation(evidence, math.nan, "given", resampling, multiple, queries=queries, practice=practice)
+    random = Evaluation(within_what_is_possible(evidence), math.nan, "given", resampling, multiple, queries=queries)
+    if uneven is None:
+        at, choice = _threshold_of(random.evidence, threshold, "given")
+        return replace(random, threshold=at, threshold_choice=choice)
+    draft = replace(random, uneven=uneven)
+    if isinstance(uneven, Favouring):
+        draft = replace(draft, worlds=multiple_of(random.evidence, uneven) or multiple)
+    else:
+        draft = replace(draft, evidence=prior_in_practice(evidence))
     at, choice = _threshold_of(draft._values, threshold, "given")
-    return replace(draft, threshold=at, threshold_choice=choice)
+    random = replace(random, threshold=at, threshold_choice=choice)
+    return replace(draft, threshold=at, threshold_choice=choice, if_random=random)
 
 
-def _refuse_beside_practice(question: Question, *, reviewed: bool, within: bool) -> None:
-    """What was said beside labels as uneven as in practice, and cannot be."""
-    if within:
-        refuse_together("practice-cells")
-    if reviewed:
-        refuse_together("practice-reviews")
-    if question.label_noise:
-        refuse_together("practice-noise")
+def _uneven_labels(
+    labelling: object, question: Question, *, reviewed: bool, within: bool
+) -> Practice | Favouring | None:
+    """How labels favour easy positives; by default as in practice, unless more was said about the labels."""
+    if labelling is None and (within or reviewed or question.label_noise):
+        return None
+    uneven = check_labelling("practice" if labelling is None else labelling)
+    if uneven is not None:
+        for said, which in ((within, "cells"), (reviewed, "reviews"), (question.label_noise, "noise")):
+            if said:
+                refuse_together(f"practice-{which}")
+    return uneven
 
 
 def _with_reviews(
@@ -838,6 +907,10 @@ def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) ->
     return float(table.thresholds[place])
 
 
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
+
+
 class _Estimates(Mapping[str, Estimate]):
     """Every listed metric, rankings first; each is found when it is asked for, and kept."""
 
@@ -845,7 +918,7 @@ class _Estimates(Mapping[str, Estimate]):
         self,
         evidence: Evidence,
         threshold: float,
-        doubts: Doubts | CellDoubts | SelectionInference | None = None,
+        doubts: Inference | None = None,
         contradiction: Contradiction | None = None,
         within: CellEvidence | None = None,
     ) -> None:
@@ -873,9 +946,7 @@ class _Estimates(Mapping[str, Estimate]):
         return FrozenMapping, (dict(self),)
 
 
-def _shown(
-    found: Estimate, within: CellEvidence | None, doubts: Doubts | CellDoubts | SelectionInference | None
-) -> Estimate:
+def _shown(found: Estimate, within: CellEvidence | None, doubts: Inference | None) -> Estimate:
     """The estimate as it is told: with what cells say of it, and without a value that the class prior leaves open."""
     if within is not None:
         from pulens.cells import within_cells

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -12,8 +14,9 @@ import numpy as np
 from pulens.errors import AssumptionError, PulensError, shown
 from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence
-from pulens.intervals.doubts import Doubts
+from pulens.intervals.doubts import Doubt, Doubts
 from pulens.intervals.kernels.quantiles import normal_quantile, tail_for_range
+from pulens.intervals.kernels.resampling import Resampling
 from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
 from pulens.keywords import check_keywords
 from pulens.metrics import METRICS, find, in_reading_order
@@ -25,6 +28,7 @@ from pulens.priors import ClassPrior, population_prior
 from pulens.recovery.labelling import Favours
 from pulens.recovery.possible_worlds import SLACK
 from pulens.scalars import is_among, real
+from pulens.selection import Favouring
 from pulens.types import Floats
 
 Direction = Literal["high", "low", "either"]
@@ -177,6 +181,61 @@ def _sensitivity(
         ends = [_Ends.of(each.evidence, facts, factor, at, favours, parameters, each) for each in _over_range(doubts)]
         interval = _with_chance(possible, ends, facts, doubts.resampling.confidence)
     return Sensitivity(metric, known, interval, float(factor), favours, at, possible)
+
+
+@dataclass(frozen=True)
+class FavouringInference:
+    """Intervals where high scores were up to a factor as likely to be labelled; takes the place of ``Doubts``."""
+
+    evidence: Evidence
+    resampling: Resampling
+    favouring: Favouring
+
+    @property
+    def values(self) -> Evidence:
+        return self.evidence
+
+    @cached_property
+    def _random(self) -> Doubts:
+        return Doubts(self.evidence, self.resampling)
+
+    def of_threshold(self) -> Interval | None:
+        return None
+
+    def of(
+        self,
+        metric: Metric,
+        known: float,
+        threshold: float | None,
+        value_at: Callable[[float], float],
+        *,
+        cut: float = 0.0,
+        **parameters: Any,
+    ) -> Doubt | None:
+        """The range of a metric with sampling error; one whose range is not known keeps that of random labels."""
+        own = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
+        moves = metric.reads == "threshold" or metric.other_labelling is not None
+        if own is None or metric.ignores_class_prior or metric.counted or not moves:
+            return own
+        name = next(name for name, facts in METRICS.items() if facts is metric)
+        factor, doubts = self.favouring.factor, self._random
+        reach = _sensitivity(self.evidence, None, name, factor, threshold, "high", parameters, doubts).interval
+        found = replace(reach, guarantee=self.favouring.guarantee)
+        return Doubt(found, own.sample)
+
+
+def multiple_of(evidence: Evidence, favouring: Favouring) -> float | None:
+    """Where the data rule random labels out: the factor as a multiple of the least that explains them.
+
+    ``None`` where random labels are possible. A factor below the least is refused.
+    """
+    against = find_contradiction(evidence)
+    if against is None:
+        return None
+    least = _least_factor(against, "high", None)
+    if favouring.factor < least:
+        raise AssumptionError(_too_small(against, favouring.factor, "high", None))
+    return favouring.factor / least
 
 
 def _over_range(doubts: Doubts) -> list[Doubts]:

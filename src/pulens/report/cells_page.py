@@ -1,4 +1,4 @@
-"""What the page of an evaluation within cells carries: the weighted tally, whose curves and sliders are then right."""
+"""What the page of weighted labelled rows carries: the weighted tally, whose curves and sliders are then right."""
 
 from __future__ import annotations
 
@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
 
 
-def cells_data(evaluation: Evaluation, within: CellEvidence, summary: Summary) -> dict[str, Any]:
+def weighted_data(evaluation: Evaluation, evidence: Evidence, summary: Summary) -> dict[str, Any]:
     """As :func:`pulens.report.page_data.page_data`, without what is known for labels random among all rows only.
 
-    Moving a slider keeps each cell's share of the positives. Intervals are those of the report and none elsewhere:
-    weights are not rows.
+    Labelled rows are weighted, by their cells or by how labels favour easy positives; moving a slider keeps the
+    weights. Intervals are those of the report and none elsewhere: weights are not rows.
     """
-    evidence = as_rows(within)
     tally, totals = evidence.tally, evidence.tally.totals
     thinned = thin(tally, keep=(evaluation.threshold,))
     limit = largest_possible_prior(evidence, thinned.tally)
@@ -68,7 +67,8 @@ def cells_data(evaluation: Evaluation, within: CellEvidence, summary: Summary) -
         "sensitivity": None,
         "bounds": False,
         "thinning": thinning,
-        "cells": None if summary.cells is None else summary.cells.to_dict(),
+        "weighted": True,
+        **({} if summary.cells is None else {"cells": summary.cells.to_dict()}),
     }
 
 

@@ -33,7 +33,7 @@ def times(factor: float) -> str:
 
 def contradiction_verdict(evaluation: Evaluation) -> tuple[str, ...]:
     """The contradiction, both explanations with the way out, and what is possible."""
-    found = evaluation.labelling
+    found = evaluation.contradiction
     assert found is not None
     first = (
         f"These numbers do not fit together: with {share(evaluation.class_prior.value)} positives, labels cannot be a "

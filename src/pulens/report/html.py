@@ -14,7 +14,7 @@ from pulens.cells import WeightedEvidence
 from pulens.metrics import METRICS, leading
 from pulens.notice import Notice, Severity
 from pulens.report.cells import cell_header, cell_rows
-from pulens.report.cells_page import as_rows, cells_data
+from pulens.report.cells_page import as_rows, weighted_data
 from pulens.report.decision_card import evaluation_card
 from pulens.report.page_data import page_data
 from pulens.report.summary import Row, Summary, summarise
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.top import Top
     from pulens.estimate import Interval
+    from pulens.evidence import Evidence
 
 SCRIPTS = (
     *("words.js", "page_state.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
@@ -85,6 +86,7 @@ def evaluation_page(
         has_reliability=scores_are is not None,
         card=data["decision"],
         segments=None,  # those of a column have a page of their own
+        weighted=data.get("weighted", False),
         cells=None if summary.cells is None else (cell_header(summary.cells), cell_rows(summary.cells)),
         cell_sentences=() if summary.cells is None else summary.cells.sentences,
         next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
@@ -95,11 +97,18 @@ def evaluation_page(
 
 def _data(evaluation: Evaluation, summary: Summary, scores_are: str | None) -> dict[str, Any]:
     """What the page's scripts read, with the reliability diagram that was asked for."""
-    within = evaluation.within
-    data = page_data(evaluation, summary) if within is None else cells_data(evaluation, within, summary)
+    weighted = _weighted(evaluation)
+    data = page_data(evaluation, summary) if weighted is None else weighted_data(evaluation, weighted, summary)
     if scores_are is not None:
         data["reliability"] = _reliability(evaluation, scores_are)
     return data
+
+
+def _weighted(evaluation: Evaluation) -> Evidence | None:
+    """The evidence whose labelled rows are weighted, by cells or by the labelling; ``None`` where all count alike."""
+    if evaluation.within is not None:
+        return as_rows(evaluation.within)
+    return evaluation.weighted_rows
 
 
 def _interval_name(interval: Interval | None) -> str:
@@ -162,7 +171,7 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     from pulens.calibration import reliability
     from pulens.report.calibration_page import reliability_data
 
-    evidence, within = evaluation.evidence, evaluation.within
+    evidence, within = evaluation.weighted_rows or evaluation.evidence, evaluation.within
     if within is not None:
         diagram = reliability(WeightedEvidence.of(within), scores_are=scores_are)
         return reliability_data(as_rows(within), diagram, scores_are)

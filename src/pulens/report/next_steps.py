@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 MOST_STEPS = 3
 USUAL_BUDGET, FEWEST_TO_PLAN, MORE_TO_CHECK = 200, 10, 100
+BUDGETS, AUDITS_SIMULATED = (60, 100, 200), 8  # of the forecast of what checking would buy
+NARROWER = 0.8  # times as wide: what is worth an afternoon
 USUAL_FACTOR = 2  # by which labelling may favour high scores, to begin with
-LABELS_DOUBTED = ("impossible-rates", "impossible-area", "not-a-mixture", "prior-not-feasible")
 REPLACED = ("--class-prior", "--unlabelled-prior", "--audit", "--combine")  # by a step that settles the class prior
 
 
@@ -90,25 +91,9 @@ def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
         return ()
     settled = evaluation.class_prior.method.startswith("audit") and evaluation.audit is not None
     say = None if settled else _say_prior(evaluation)
-    about_the_prior = [step for step in (say, _audit(evaluation)) if step is not None]
-    has_none = bool(evaluation.evidence.label_noise) or evaluation.within is not None
-    has_none = has_none or evaluation.practice is not None
-    about_labelling = [] if has_none else [_sensitivity()]
-    labels_first = _labels_doubted(evaluation) or not _prior_limits(evaluation)
-    steps = [*about_labelling, *about_the_prior] if labels_first else [*about_the_prior, *about_labelling]
-    return tuple(steps[:MOST_STEPS])
-
-
-def _labels_doubted(evaluation: Evaluation) -> bool:
-    return any(notice.code in LABELS_DOUBTED and notice.severity for notice in evaluation.notices)
-
-
-def _prior_limits(evaluation: Evaluation) -> bool:
-    """Whether the class prior leaves more open than the sample does, in the number that hangs on it most."""
-    sources = evaluation.estimates["precision"].sources
-    if is_estimated(evaluation.class_prior) or "sample" not in sources:
-        return not evaluation.class_prior.is_exact
-    return "class prior" in sources and sources["class prior"].width > sources["sample"].width
+    has_none = evaluation.evidence.label_noise or evaluation.within is not None or evaluation.if_random is not None
+    steps = [_audit(evaluation), say, None if has_none else _other_labelling()]
+    return tuple(step for step in steps if step is not None)[:MOST_STEPS]
 
 
 def _turn_scores() -> NextStep:
@@ -124,9 +109,9 @@ def _say_prior(evaluation: Evaluation) -> NextStep | None:
     if is_estimated(prior):
         return NextStep(
             "say-prior",
-            "If you know from elsewhere how common positives are, say it: a number, or a range if you are not sure.",
-            "pulens.evaluate(labels, scores, class_prior=(LOW, HIGH))",
-            ("--class-prior", "LOW:HIGH"),
+            "If you know how common positives are, give it: a number, or a range if you are not sure.",
+            "pulens.evaluate(labels, scores, class_prior=(<low>, <high>))",
+            ("--class-prior", "<low>:<high>"),
             REPLACED,
         )
     if prior.method != "given" or not 0 < prior.value < 1:
@@ -163,17 +148,36 @@ def _audit(evaluation: Evaluation) -> NextStep | None:
     rows = rows_to_check(evaluation.tally.totals.unlabelled)
     if not rows:
         return None
+    rows, words = _forecast(evaluation, rows)
     is_given = evaluation.threshold_choice == "given" and math.isfinite(evaluation.threshold)
-    given = f"threshold={evaluation.threshold:.6g}" if is_given else f"budget={rows}"  # 200 and best F1 unless said
+    given = f"threshold={evaluation.threshold:.6g}, budget={rows}" if is_given else f"budget={rows}"
     options = ("--threshold", repr(evaluation.threshold)) if math.isfinite(evaluation.threshold) else ()
     return NextStep(
         "audit",
-        f"Check {rows} rows, drawn where answers matter most: precision, recall, F1 and the class prior then follow "
-        "whatever decided which positives got a label, and the answers show whether labels are random.",
+        f"Check {rows} unlabelled rows by hand: precision, recall, F1 and the class prior are then known however the "
+        f"labels were chosen{words}.",
         f'pulens.plan_audit(labels, scores, {given}).write("queue.csv")',
         (*options, "--budget", str(rows), "--out", "queue.csv"),
         command=("audit", "plan"),
     )
+
+
+def _forecast(evaluation: Evaluation, most: int) -> tuple[int, str]:
+    """How many rows to check, and how wide the interval of F1 would become; words only where it is wide now."""
+    from pulens.doors.audit import expected_widths
+
+    now = evaluation.estimates["f1"].interval
+    budgets = [budget for budget in BUDGETS if budget <= evaluation.tally.totals.unlabelled]
+    if now is None or not budgets or evaluation.tally.is_weighted or not math.isfinite(evaluation.threshold):
+        return most, ""
+    tally, scenario = evaluation.tally, evaluation.scenario
+    found = expected_widths(tally, evaluation.threshold, scenario, budgets, audits=AUDITS_SIMULATED)
+    widths = {budget: sum(found.width("f1", budget)) / 2 for budget in budgets}
+    helps = [budget for budget in budgets if widths[budget] < NARROWER * now.width]
+    if not helps:
+        return budgets[-1], ""
+    more = "".join(f", {widths[budget]:.2f} with {budget}" for budget in helps[1:][-1:])
+    return helps[0], f" (interval of F1 about {widths[helps[0]]:.2f} wide, now {now.width:.2f}{more})"
 
 
 def rows_to_check(unlabelled: float) -> int:
@@ -202,12 +206,12 @@ def _more(audit: AuditResult) -> NextStep | None:
     )
 
 
-def _sensitivity() -> NextStep:
+def _other_labelling() -> NextStep:
     return NextStep(
         "sensitivity",
-        "Were all positives as likely to be labelled? See every number if those with high scores were up to "
-        f"{USUAL_FACTOR} times as likely.",
-        f'evaluation.sensitivity("precision", factor={USUAL_FACTOR})',
-        ("--sensitivity", str(USUAL_FACTOR)),
-        ("--sensitivity",),
+        "Were high-scoring positives more likely to be labelled? See how each number changes if they were twice as "
+        "likely.",
+        f"pulens.evaluate(labels, scores, labelling={USUAL_FACTOR})",
+        ("--labelling", str(USUAL_FACTOR)),
+        ("--labelling",),
     )

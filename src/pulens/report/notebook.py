@@ -38,7 +38,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
         tiles=[(rows[name], bars_of(rows[name])) for name in leading("tiles") if name in rows],
         curves=curves_of(evaluation),
         prior=percent(evaluation.class_prior.value),
-        contradicted=evaluation.labelling is not None,
+        contradicted=evaluation.contradiction is not None,
         groups=(("ranking", summary.ranking), (summary.threshold_title, summary.at_threshold)),
         audit=None if summary.audit is None else columns_table(summary.audit),
         against=[notice for notice in alarming if notice.code == above],

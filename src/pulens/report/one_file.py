@@ -24,7 +24,7 @@ from pulens.report.html import SCRIPTS, asset, script_safe_json, template
 from pulens.report.script_templates import templates_as_script
 from pulens.report.slimming import slim_script, slim_styles
 from pulens.report.summary import MARK
-from pulens.report.words import title_of
+from pulens.report.words import ASSUMES_RANDOM, title_of
 
 TEXTS = "one_file/texts.js"
 #: Scripts of the report and the page that the worker runs too: the file holds them once.
@@ -67,6 +67,7 @@ def fixed_facts() -> dict[str, Any]:
         "top": [_metric_facts(name) for name in ("precision_at_k", "recall_at_k")],
         "ranks": [_packed_ranks(column) for column in levels],
         "sobol": _packed_sobol(),
+        "status": ASSUMES_RANDOM,
         "withheld": {"wide": WIDE, "because": BECAUSE, "mark": MARK},
         "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
     }

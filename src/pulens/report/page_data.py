@@ -215,7 +215,7 @@ def _factor(evaluation: Evaluation) -> dict[str, float]:
 
 def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
     """Where random labels are impossible: what the page leads with, and the table of the nearest possible world."""
-    found = evaluation.labelling
+    found = evaluation.contradiction
     if found is None:
         return None
     table = None if found.favours is None else evaluation.at(evaluation.threshold).table

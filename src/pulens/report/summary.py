@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pulens.estimate import Estimate
-from pulens.metrics import METRICS
+from pulens.metrics import METRICS, leading
 from pulens.notice import Notice
+from pulens.priors import ClassPrior, population_prior
 from pulens.report.audit_summary import AuditSummary, summarise_audit
 from pulens.report.hardly_known import prior_is_hardly_known
 from pulens.report.next_steps import NextStep, next_steps
@@ -16,8 +19,8 @@ from pulens.report.words import (
     Assumption,
     assumptions,
     counts_of,
-    labelling_words,
     scenario_sentence,
+    status_of,
     title_of,
     verdict,
 )
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from pulens.cells import CellTable
     from pulens.doors.evaluate import Evaluation
 
+PRIORS_SHOWN = 4
 MARK = "~"  # beside a number that rests on an estimated class prior
 
 
@@ -37,6 +41,7 @@ class Row:
     recovered: Estimate
     uncorrected: Estimate
     meaning: str
+    random: Estimate | None = None  # if labels were a random draw, where they are not taken for one
 
     @property
     def title(self) -> str:
@@ -73,6 +78,12 @@ class Row:
     def naive(self) -> str:
         return number(self.uncorrected)
 
+    @property
+    def if_random(self) -> str:
+        if self.random is None:
+            return ""
+        return "" if self.random.withheld_because else number(self.random)
+
 
 @dataclass(frozen=True, slots=True)
 class Summary:
@@ -95,6 +106,19 @@ class Summary:
     scenario: str = ""  # in plain words, with the numbers that the other scenario would move
     audit: AuditSummary | None = None
     clusters: str = ""  # of rows that belong together
+    status: str = ""  # how far to trust the numbers, in a word or two
+    labels: str = ""  # what they assume about how positives were labelled
+    by_prior: tuple[tuple[float, Estimate], ...] = ()  # precision at several class priors, where none is known
+
+    @property
+    def first_rows(self) -> tuple[Row, ...]:
+        """The metrics people ask for first."""
+        rows = {row.name: row for row in (*self.ranking, *self.at_threshold)}
+        return tuple(rows[name] for name in leading("tiles"))
+
+    @property
+    def has_random(self) -> bool:
+        return any(row.random is not None for row in (*self.ranking, *self.at_threshold))
 
     @property
     def threshold_title(self) -> str:
@@ -115,6 +139,12 @@ class Summary:
         """What a reader is told in words, ready for JSON; the numbers are the evaluation's own."""
         return {
             "verdict": list(self.verdict),
+            "status": self.status,
+            "assumed_of_labels": self.labels,
+            "precision_by_class_prior": [
+                {"class_prior": prior, **({} if found.interval is None else found.interval.to_dict())}
+                for prior, found in self.by_prior
+            ],
             "scenario_note": self.scenario,
             "prior_hardly_known": self.prior_hardly_known,
             "assumptions": [asdict(found) for found in self.assumptions],
@@ -132,10 +162,12 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
     prior = evaluation.class_prior
     where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
     hardly_known = prior_is_hardly_known(evaluation)
+    random = None if evaluation.if_random is None else replace(evaluation.if_random, resampling=None).estimates
     rows = [
-        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary)
+        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary, None if random is None else random[name])
         for name, found in evaluation.estimates.items()
     ]
+    status, labels = status_of(evaluation)
     return Summary(
         counts_of(evaluation.evidence),
         f"{prior}{where}",
@@ -151,10 +183,29 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         next_steps(evaluation),
         hardly_known,
         evaluation.cells,
-        scenario_sentence(evaluation.other_scenario, way) or labelling_words(evaluation.practice),
+        scenario_sentence(evaluation.other_scenario, way),
         _audit(evaluation),
         "" if evaluation.clusters is None else str(evaluation.clusters),
+        status,
+        labels,
+        precision_by_prior(evaluation) if hardly_known else (),
     )
+
+
+def precision_by_prior(evaluation: Evaluation) -> tuple[tuple[float, Estimate], ...]:
+    """Precision if the class prior were one of four values, from the lowest to the highest that it can be."""
+    reach, prior = evaluation.class_prior.unlabelled_interval, evaluation.class_prior
+    if evaluation.within is not None or reach is None:
+        return ()
+    evidence = evaluation.evidence
+    most = min(reach.high, 0.99)
+    found = []
+    for share in np.geomspace(max(reach.low, most / 20), most, PRIORS_SHOWN).tolist():
+        value = population_prior(share, evidence.tally.totals, evidence.scenario, evidence.label_noise)
+        tried = replace(evidence, class_prior=ClassPrior(value, share, prior.method.replace("estimated", "tried")))
+        own = replace(evaluation, evidence=tried, if_random=None)
+        found.append((value, own.at(evaluation.threshold)["precision"]))
+    return tuple(found)
 
 
 def _audit(evaluation: Evaluation) -> AuditSummary | None:

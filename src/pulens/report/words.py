@@ -11,12 +11,12 @@ from pulens.metrics import METRICS, leading
 from pulens.priors.feasible import UNEVEN
 from pulens.report.contradiction import contradiction_verdict
 from pulens.scenario import Scenario
+from pulens.selection import Favouring
 
 if TYPE_CHECKING:
     from pulens.doors.evaluate import Evaluation
     from pulens.doors.other_scenario import OtherScenario
     from pulens.evidence import Evidence
-    from pulens.selection import Practice
 
 BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it from one half
 
@@ -86,7 +86,7 @@ def verdict(evaluation: Evaluation) -> tuple[str, ...]:
         from pulens.report.audit_summary import audit_verdict
 
         return audit_verdict(evaluation.audit)
-    if evaluation.labelling is not None:
+    if evaluation.contradiction is not None:
         return contradiction_verdict(evaluation)
     found = evaluation.estimates
     if prior_is_hardly_known(evaluation) and not ranks_backwards(found["roc_auc"]):
@@ -102,10 +102,11 @@ def verdict_without_the_prior(evaluation: Evaluation) -> tuple[str, ...]:
     area, precision = found["roc_auc"], found["precision"]
     common = "" if prior.interval is None else f" ({_ends(prior.interval)})"
     known = precision.interval is not None and not precision.undefined_because
+    told = _between(precision.interval) if known and precision.interval else "no number can be given"
     return (
         f"{_found_sentence(evaluation)[:-1]}; {_ranking_range(area)}",
-        "How many of the flagged rows are truly positive hangs on how common positives are, which these rows hardly "
-        f"say{common}: {_between(precision.interval) if known and precision.interval else 'no number can be given'}.",
+        "How many of the flagged rows are truly positive depends on how common positives are, which this data barely "
+        f"constrains{common}: {told}.",
     )
 
 
@@ -259,8 +260,10 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     found = data_assumptions(evaluation.evidence)
     if evaluation.within is not None:
         found = (random_within(evaluation.within.cells.words), *found[1:])
-    if evaluation.practice is not None:
+    if evaluation.labelling == "practice":
         found = (IN_PRACTICE, *found[1:])
+    if isinstance(evaluation.uneven, Favouring):
+        found = (up_to(evaluation.uneven.factor), *found[1:])
     if evaluation.threshold_choice in ("given", "fixed before the check"):
         return found
     return (
@@ -273,16 +276,31 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     )
 
 
-def labelling_words(practice: Practice | None) -> str:
-    """How positives are taken to have come by their labels, where that is not at random.
+def status_of(evaluation: Evaluation) -> tuple[str, str]:
+    """How far to trust the numbers, in a word or two, and what they assume about the labels.
 
-    >>> from pulens.selection import check_labelling
-    >>> labelling_words(check_labelling("random"))
-    ''
+    >>> from pulens import evaluate
+    >>> rows = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
+    >>> [status_of(evaluate(*rows, class_prior=0.5, labelling=each))[0] for each in ("practice", "random", 3)]
+    ['calibrated', 'assumes random labels', 'possible set']
     """
-    if practice is None:
-        return ""
-    return f"as uneven as in practice; intervals are {practice.guarantee}"
+    if evaluation.audit is not None:
+        return "checked", "nothing assumed about labels: rows were checked by hand"
+    if not evaluation.tally.totals.unlabelled:
+        return "every class known", "every row's class is known"
+    if evaluation.contradiction is not None:
+        return "contradicted", "a random draw of the positives, which this data rules out"
+    if evaluation.labelling == "practice" and evaluation.uneven is not None:
+        return "calibrated", f"favour easy positives as in practice; intervals {evaluation.uneven.guarantee}"
+    if isinstance(evaluation.uneven, Favouring) and evaluation.if_random is not None:
+        return "possible set", f"{evaluation.labelling} to be labelled; nothing else assumed about labels"
+    if evaluation.within is not None:
+        return "assumes random labels within cells", f"a random draw within each {evaluation.within.cells.words}"
+    return ASSUMES_RANDOM
+
+
+#: of 95% intervals for F1 that take labels for random, on the data sets of ``selection/practice.json``
+ASSUMES_RANDOM = ("assumes random labels", "taken for a random draw; on real labels such intervals held 55%")
 
 
 IN_PRACTICE = Assumption(
@@ -290,6 +308,15 @@ IN_PRACTICE = Assumption(
     "Labels that favour easy positives far more than usual, or hard ones.",
     "Recall and ROC AUC come out too high, or too low; checking rows settles it.",
 )
+
+
+def up_to(factor: float) -> Assumption:
+    """What takes the place of random labels where only a factor is known."""
+    return Assumption(
+        f"Positives with high scores were at most {factor:g} times as likely to be labelled as others.",
+        "Labels that favour high scores more than that, or low ones.",
+        "Numbers lie outside their intervals; checking rows settles it.",
+    )
 
 
 def random_within(columns: str) -> Assumption:

@@ -2,11 +2,12 @@
 
 from pulens.selection.distortion import distort, distorted
 from pulens.selection.inference import SelectionInference
-from pulens.selection.labelling import check_labelling, prior_in_practice
+from pulens.selection.labelling import Favouring, check_labelling, prior_in_practice
 from pulens.selection.practice import Practice
 from pulens.selection.tilts import TiltDistribution
 
 __all__ = [
+    "Favouring",
     "Practice",
     "SelectionInference",
     "TiltDistribution",

@@ -84,9 +84,17 @@ class SelectionInference:
         if not ends:
             return None
         low, high = holding(known, min(low for low, _ in ends), max(high for _, high in ends))
+        if self.resampling.factor != 1:  # more was drawn than rows: what that adds is what it adds for random labels
+            wide = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
+            added = 1 - 1 / self.resampling.factor**2
+            if wide is not None:
+                low = known - math.hypot(known - low, math.sqrt(added) * (known - wide.sample.low))
+                high = known + math.hypot(high - known, math.sqrt(added) * (wide.sample.high - known))
         low, high = (min(max(end, metric.lowest), metric.highest) for end in (low, high))
         confidence = self.resampling.confidence
-        found = Interval(low, high, confidence, METHOD, self.practice.guarantee)
+        factor = self.resampling.factor
+        method = METHOD if factor == 1 else f"{METHOD}, errors of the rows times {factor:.3g}"
+        found = Interval(low, high, confidence, method, self.practice.guarantee)
         return Doubt(found, found)
 
     @cached_property

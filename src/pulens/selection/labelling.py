@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
 
 from pulens.errors import AssumptionError, shown
 from pulens.evidence import Evidence
 from pulens.metrics.parts.rests_on import is_estimated
 from pulens.priors import population_prior
+from pulens.scalars import real
 from pulens.selection.practice import Practice, shipped
 
+LARGEST_FACTOR = 1e6
 HIGHEST = 0.999  # of the share of positives among the unlabelled rows: beyond it there are no negatives to speak of
 
 
-def check_labelling(labelling: object) -> Practice | None:
-    """The distribution of tilts that is meant; ``None`` for labels that are a random draw of the positives.
+@dataclass(frozen=True, slots=True)
+class Favouring:
+    """High scores up to a factor as likely to be labelled as low ones, and nothing else known of the labelling."""
 
-    >>> check_labelling("random") is None, check_labelling("practice").domains > 10
-    (True, True)
+    factor: float
+    explains_any_rows: ClassVar[bool] = False  # rows may still rule it out, as they rule random labels out
+
+    @property
+    def name(self) -> str:
+        return f"high scores up to {self.factor:g} times as likely"
+
+    @property
+    def guarantee(self) -> str:
+        return "possible set"
+
+
+def check_labelling(labelling: object) -> Practice | Favouring | None:
+    """How labels favour easy positives; ``None`` for labels that are a random draw of the positives.
+
+    >>> check_labelling("random") is None, check_labelling("practice").domains > 10, check_labelling("3")
+    (True, True, Favouring(factor=3.0))
     >>> check_labelling("easy")
     Traceback (most recent call last):
     ...
-    pulens.errors.AssumptionError: labelling must be 'random' or 'practice', got 'easy'. 'random': labels are a ...
+    pulens.errors.AssumptionError: labelling must be 'practice', 'random' or a factor such as 3, got 'easy'. ...
     """
-    if isinstance(labelling, Practice):
+    if isinstance(labelling, Practice | Favouring):
         return labelling
     if isinstance(labelling, str) and labelling in ("random", "practice"):
         return shipped() if labelling == "practice" else None
+    factor = math.nan if isinstance(labelling, bool | np.bool_) else _number(labelling)
+    if 1 <= factor <= LARGEST_FACTOR:
+        return Favouring(factor)
     raise AssumptionError(
-        f"labelling must be 'random' or 'practice', got {shown(labelling)}. 'random': labels are a random draw of the "
-        "positives; 'practice': labels favour easy positives as much as they do in real data sets. For a range up to a "
-        "factor use sensitivity= (--sensitivity)."
+        f"labelling must be 'practice', 'random' or a factor such as 3, got {shown(labelling)}. 'practice': labels "
+        "favour easy positives as much as they do in real data sets; 'random': labels are a random draw of the "
+        f"positives; a factor from 1 to {LARGEST_FACTOR:g}: high scores were up to 3 times as likely to be labelled."
     )
+
+
+def _number(said: object) -> float:
+    try:
+        return real(float(said) if isinstance(said, str) else said)
+    except ValueError:
+        return math.nan
 
 
 def prior_in_practice(evidence: Evidence) -> Evidence:

@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +47,11 @@ class Practice:
     freedom: float
     domains: int
     problems: int
+    explains_any_rows: ClassVar[bool] = True  # tilts that the rows rule out are not drawn
+
+    @property
+    def name(self) -> str:
+        return "practice"
 
     @property
     def guarantee(self) -> str:

@@ -6,13 +6,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln, logsumexp
+from scipy.special import betaln, logsumexp, ndtr
 
 from pulens.types import Floats, Places
 from pulens.watching.noise import NoiseLevels
 
 LIFE = 50.0  # half of the budget is spent in so many windows, and some is always left
 SPREAD = 4.0  # how large a change is expected to be: variance of the level, in variances of a typical window
+SHARE_SPREAD = 2.0  # the same of the share of positives, in variances of a day
+RISING = 0.8  # the chance that a change of the share of positives is a rise
 
 
 def start_weights(windows: int, life: float = LIFE) -> Floats:
@@ -67,7 +69,13 @@ class RunningEvidence:
 
     and M = sum_j pi_j LR_j + H/(t+H). Levels are weighed by how likely they make all windows so far if nothing
     changed: the weighted mean of M is then the likelihood ratio of "changed" against "never" with the noise averaged
-    over on both sides, and has mean 1 while nothing changes.
+    over on both sides, and has mean 1 while nothing changes. Weights beforehand may differ between the two sides
+    (``log_changed`` of the levels): each level's part is then multiplied by how much more likely it is where something
+    changed, and the mean stays 1.
+
+    Of one coordinate a rise may be expected rather than a fall, with the chance u (``rising``): sizes are those of a
+    normal distribution on each side, and with m and s the mean and the standard deviation of the step after the windows
+    LR_j is multiplied by 2 (u Phi(m/s) + (1 - u) Phi(-m/s)).
 
     >>> none = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 0.001)
     >>> evidence = RunningEvidence(none, windows=1, coordinates=1, life=50.0)
@@ -78,13 +86,26 @@ class RunningEvidence:
     """
 
     def __init__(
-        self, noise: NoiseLevels, *, windows: int, coordinates: int, telling: int | None = None, life: float = LIFE
+        self,
+        noise: NoiseLevels,
+        *,
+        windows: int,
+        coordinates: int,
+        telling: int | None = None,
+        life: float = LIFE,
+        spread: float = SPREAD,
+        rising: float = 0.5,
     ) -> None:
-        """``telling`` is how many of the coordinates say something about noise; all unless said otherwise."""
+        """``telling`` is how many of the coordinates say something about noise; all unless said otherwise.
+
+        ``spread`` is the variance of a change's size in variances of a typical window, ``rising`` the chance that it
+        is a rise.
+        """
         levels = noise.variances.size
+        self.rising = rising
         self.noise, self.life, self.count = noise, life, 0
         self.telling = coordinates if telling is None else telling
-        self.spread = SPREAD * (noise.typical + noise.variances)[:, None]
+        self.spread = spread * (noise.typical + noise.variances)[:, None]
         self.shared = noise.variances[:, None].copy()  # variance of the noise before the next window is seen
         self.of_value = np.zeros((levels, coordinates))  # expected next: of the values, of a mean of one, of each step
         self.of_mean = np.zeros((levels, 1))
@@ -149,18 +170,24 @@ class RunningEvidence:
         squared, k = np.sum(levels**2, axis=2), levels.shape[2]
         log_ratio = -k / 2 * np.log1p(self.spread / variances)
         log_ratio += squared / 2 * (1 / variances - 1 / (variances + self.spread))
-        weighed = self.noise_weights()[:, None] + log_ratio
+        if self.rising != 0.5:
+            held = self.spread / (self.spread + variances)
+            up = ndtr(levels[:, :, 0] * np.sqrt(held / variances))
+            log_ratio += np.log(2 * (self.rising * up + (1 - self.rising) * (1 - up)))
+        of_levels = self.noise_weights() + self.noise.log_changed
+        weighed = of_levels[:, None] + log_ratio
         mixed = logsumexp(weighed, axis=0)
         shares = np.exp(weighed - mixed)
         level = np.sum(shares[:, :, None] * levels, axis=0)
         apart = np.mean(np.sum(shares[:, :, None] * (levels - level) ** 2, axis=0), axis=1)
-        return _mixed(mixed, level, np.sum(shares * variances, axis=0) + apart, self.life)
+        return _mixed(mixed, level, np.sum(shares * variances, axis=0) + apart, self.life, float(logsumexp(of_levels)))
 
 
-def _mixed(log_ratio: Floats, levels: Floats, variances: Floats, life: float) -> Starts:
+def _mixed(log_ratio: Floats, levels: Floats, variances: Floats, life: float, log_later: float = 0.0) -> Starts:
+    """``log_later`` is the log of the likelihood ratio of a change that has not begun."""
     count = log_ratio.size
     log_weights = np.log(start_weights(count, life)) + log_ratio
-    total = float(logsumexp(np.append(log_weights, np.log(life / (count + life)))))
+    total = float(logsumexp(np.append(log_weights, np.log(life / (count + life)) + log_later)))
     return Starts(total, log_weights, levels, variances)
 
 

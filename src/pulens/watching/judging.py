@@ -251,7 +251,8 @@ class Judgement:
         return Followed(values, self.monitor.variances("share", self.rows), partial(self._begun, "share"))
 
     def _share(self) -> LineRun:
-        return self._run("share", self.followed_share.after, range(1, len(self.windows) + 1))
+        later = float(np.exp(self.followed_share.evidence.noise.log_changed.max()))
+        return self._run("share", self.followed_share.after, range(1, len(self.windows) + 1), later)
 
     def settled_after(self) -> int | None:
         """After how many more windows like those since its start a change of the share would be certain."""
@@ -294,8 +295,10 @@ class Judgement:
 
         return self._run("recall", after, self.mature)
 
-    def _run(self, name: str, after: Callable[[int], Starts], counts: Sequence[int]) -> LineRun:
-        """The log total after each window; what a state kept is taken as it is."""
+    def _run(self, name: str, after: Callable[[int], Starts], counts: Sequence[int], later: float = 1.0) -> LineRun:
+        """The log total after each window; what a state kept is taken as it is.
+
+        ``later`` is the largest likelihood ratio of a change that has not begun."""
         kept = list(self.known.get(name, ()))
         totals = np.full(len(self.windows), np.nan)
         totals[: len(kept)] = [np.nan if one is None else one for one in kept]
@@ -308,7 +311,7 @@ class Judgement:
         if not counts or not counts[-1]:
             return LineRun(name, totals, bars, None, (), np.ones(totals.size))
         life = self.monitor.settings.life
-        unspent = life / (np.array(counts) + life)
+        unspent = later * life / (np.array(counts) + life)
         run = LineRun(name, totals, bars, None, (), unspent)
         last, certain = len(self.windows) - 1, run.certain
         if run.has_fallen:

@@ -24,7 +24,7 @@ from pulens.recovery.assumptions import check_label_noise
 from pulens.scalars import is_among, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
-from pulens.watching.evidence_lines import LIFE, RunningEvidence
+from pulens.watching.evidence_lines import LIFE, RISING, SHARE_SPREAD, RunningEvidence
 from pulens.watching.fit import features, fit_of
 from pulens.watching.noise import FEWEST_WINDOWS, NOISES, DayNoise, NoiseLevels, scatter_of
 from pulens.watching.rates import recall_among
@@ -265,7 +265,9 @@ class Monitor:
             levels = NoiseLevels.seen(self.settings.noise, per_row / usual, scatter, degrees, self.days)
         else:
             levels = NoiseLevels.of(self.settings.noise, per_row / usual, scatter, self.days)
-        given = {"coordinates": values.shape[1], "telling": telling, "life": self.settings.life}
+        given: dict[str, Any] = {"coordinates": values.shape[1], "telling": telling, "life": self.settings.life}
+        if line == "share":
+            given |= {"spread": SHARE_SPREAD * self.days, "rising": RISING}
         found = RunningEvidence(levels, windows=windows, **given)
         for value, size in zip(values, self.reference_rows, strict=True):
             found.add_reference(value, per_row / size, max(1.0, size / usual) if is_whole else None)

@@ -9,7 +9,7 @@ noise of each window alone, ``slow`` for larger and lasting longer.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Final
 
@@ -18,11 +18,13 @@ from scipy.special import chdtri
 
 from pulens.types import Floats
 
-#: What each way takes for granted: the chance that there is no noise, and autocorrelations of it with their chances.
+#: What each way takes for granted: the chance that there is no noise while nothing changes, the same where something
+#: does, and autocorrelations of noise with their chances. The second is larger: a step beside little noise is looked for
+#: harder than one in much of it, where days that are alike pass for a step most easily.
 NOISES: Final = {
-    "default": (0.7, {0.5: 1.0}),
-    "independent": (0.7, {0.0: 1.0}),
-    "slow": (0.2, {0.5: 0.3, 0.8: 0.4, 0.9: 0.3}),
+    "default": (0.8, 0.95, {0.5: 1.0}),
+    "independent": (0.8, 0.95, {0.0: 1.0}),
+    "slow": (0.2, 0.2, {0.5: 0.3, 0.8: 0.4, 0.9: 0.3}),
 }
 FEWEST_WINDOWS = 10  # of a reference that says something about noise
 SMALLEST = 0.5  # the least level that is looked at, in variances of a typical window
@@ -35,12 +37,16 @@ MOST = 4.0  # the largest level is so many times what the reference shows, at le
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NoiseLevels:
-    """Levels of noise: variance beyond the rows' own, autocorrelation, and the log of their weights beforehand."""
+    """Levels of noise: variance beyond the rows' own, autocorrelation, and the log of their weights beforehand.
+
+    ``log_changed`` is the log of how much larger the weight of a level is where something changed.
+    """
 
     variances: Floats
     correlations: Floats
     log_weights: Floats
     typical: float  # the rows' own variance of a typical window
+    log_changed: Floats = field(default_factory=lambda: np.zeros(1))
 
     @classmethod
     def of(cls, noise: str, typical: float, scatter: float = 1.0, days: float = 1.0) -> NoiseLevels:
@@ -55,7 +61,7 @@ class NoiseLevels:
         >>> float(round(np.exp(found.log_weights).sum(), 12))
         1.0
         """
-        none, chances_of = NOISES[noise]
+        none, none_changed, chances_of = NOISES[noise]
         r, shares = np.array(list(chances_of)), np.array(list(chances_of.values()))
         more = int(np.ceil(np.log2(max(MOST * scatter / SMALLEST, 1.0)))) + 1
         levels = SMALLEST * 2.0 ** np.arange(max(DOUBLINGS, more))
@@ -64,7 +70,8 @@ class NoiseLevels:
         variances = np.concatenate([[0.0], np.outer(levels, kept_by_means(days, r)).ravel()])
         correlations = np.concatenate([[0.0], np.tile(r**days, levels.size)])
         weights = np.concatenate([[none], np.outer(chances, shares).ravel()])
-        return cls(variances * typical, correlations, np.log(weights), typical)
+        more_likely = np.where(variances > 0, (1 - none_changed) / (1 - none), none_changed / none)
+        return cls(variances * typical, correlations, np.log(weights), typical, np.log(more_likely))
 
     @classmethod
     def seen(cls, noise: str, typical: float, scatter: float, degrees: int, days: float = 1.0) -> NoiseLevels:
@@ -78,7 +85,7 @@ class NoiseLevels:
         5.085758
         """
         factor = UNKNOWN if degrees < FEWEST_WINDOWS - 1 else scatter * degrees / float(chdtri(degrees, 1 - LIMIT))
-        correlation = max(NOISES[noise][1]) ** days
+        correlation = max(NOISES[noise][2]) ** days
         return cls(np.array([max(factor - 1, 0.0) * typical]), np.array([correlation]), np.zeros(1), typical)
 
     def factor(self, log_weights: Floats) -> float:

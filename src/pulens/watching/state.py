@@ -34,7 +34,7 @@ from pulens.watching.state_parts import (
     totals_of,
 )
 
-FORMAT = 1
+FORMAT = 2
 MOST_STATE_BYTES = 256 << 20  # a day takes two kilobytes or so
 KINDS = ("population", "labelled")
 

@@ -32,6 +32,7 @@ from pulens.learning.learners.base.rescues import Rescue
 from pulens.metrics.parts.measure import check_threshold
 from pulens.notice import Notice, Severity, worst_first
 from pulens.scenario import DEFAULT_SCENARIO
+from pulens.selection import check_labelling
 
 
 def fit(
@@ -58,6 +59,7 @@ def fit(
     redraws: int = 2000,
     delimiter: str | None = None,
     format: str | None = None,
+    labelling: str | float | None = None,
     tell: Callable[[str], None] | None = None,
 ) -> JudgedModel:
     """Train a learner on a table with PU labels, and show how good it is on rows that it had not seen.
@@ -79,7 +81,7 @@ def fit(
         Column that says which rows belong together: they stay in one fold, and intervals allow for them.
     method
         A learner's name, or a learner with your own settings such as ``NNPU(epochs=20)``.
-    class_prior, scenario, audit, threshold, confidence, redraws, seed
+    class_prior, scenario, audit, threshold, confidence, redraws, seed, labelling
         As of :func:`pulens.evaluate`. The learner trains with the same class prior; a range is kept inside.
     folds
         Into how many parts rows are dealt: each is scored by a model of the others.
@@ -108,6 +110,7 @@ def fit(
     asked: dict[str, Any] = {"class_prior": class_prior, "scenario": scenario, "audit": audit}
     asked |= {"confidence": confidence, "redraws": redraws, "seed": seed}
     _check_question(asked, threshold, rows.labels)
+    check_labelling("practice" if labelling is None else labelling)
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or folds < 2:
         raise AssumptionError(f"folds must be a whole number of at least 2, got {folds!r}.")
     labelled = rows.labels == 1
@@ -130,9 +133,11 @@ def fit(
     notices += _of_rescues(rescues, getattr(fitted[-1], "rescues_", ()))
     progress.step("Judging")
     together: dict[str, Any] = {} if groups is None else {"cluster": groups}
-    evaluation = evaluate(rows.labels.astype(int), scores, threshold=threshold, **asked, **together)
+    evaluation = evaluate(
+        rows.labels.astype(int), scores, threshold=threshold, labelling=labelling, **asked, **together
+    )
     if evaluation.resampling is not None:
-        evaluation = replace(evaluation, resampling=replace(evaluation.resampling, factor=training_noise.FACTOR))
+        evaluation = evaluation.with_errors_times(training_noise.FACTOR)
         notices.append(training_noise.NOTICE)
     evaluation = replace(evaluation, beside=worst_first(notices))
     return JudgedModel(fitted, evaluation, scores, fold, rows.labels, worst_first(notices), left_out)

@@ -192,7 +192,7 @@ const page = (() => {
   function uncorrectedOf(name) {
     const metric = metricsByName[name];
     if (metric.reads === "ranking" || state.index === home.index) return metric.uncorrected ?? NaN;
-    if (raw.cells || !(name in recovery.metrics)) return null; // weights of cells are not rows
+    if (raw.weighted || !(name in recovery.metrics)) return null; // weights of cells are not rows
     uncorrected ||= recovery.tablesOf(data.counts, data.totals, { unlabelledPrior: 0, labelNoise: 0, scenario: "single-set" });
     return recovery.metrics[name](recovery.cellsOf(uncorrected, state.index));
   }

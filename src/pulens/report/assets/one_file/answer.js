@@ -53,6 +53,9 @@ const answer = (() => {
     const { labelled, unlabelled, negative } = found.tally.totals;
     return {
       verdict: summary.verdict,
+      status: summary.status,
+      assumed_of_labels: summary.labels,
+      precision_by_class_prior: [],
       scenario_note: summary.scenario,
       prior_hardly_known: summary.prior_hardly_known,
       assumptions: summary.assumptions,
@@ -64,7 +67,8 @@ const answer = (() => {
       label_noise: 0,
       counts: { labelled, unlabelled, known_negative: negative, distinct_scores: found.tally.size },
       clusters: null,
-      labelling: null,
+      labelling: "random",
+      contradiction: null,
       threshold: finite(threshold),
       threshold_choice: evaluation.choice,
       threshold_interval: interval(evaluation.thresholdInterval),

@@ -85,6 +85,7 @@ const evaluating = (() => {
       has_bounds: data.bounds,
       has_reliability: false,
       card: costCard.asShown(data.decision),
+      weighted: false,
       cells: null,
       cell_sentences: [],
       next_steps: summary.next_steps.map((step) => [step.sentence, sentences.shell(step, typed)]),

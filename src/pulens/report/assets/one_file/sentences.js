@@ -399,7 +399,6 @@ const sentences = (() => {
 
   // --- what to do next ---------------------------------------------------------------------------------------------
 
-  const DOUBTED = ["impossible-rates", "impossible-area", "not-a-mixture", "prior-not-feasible"];
   const REPLACED = ["--class-prior", "--unlabelled-prior", "--audit", "--combine"];
   const READS = ["--score", "--label", "--positive", "--negative", "--unlabelled", "--format", "--delimiter", "--table", "--decimal", "--thousands", "--encoding", "--sheet", "--where", "--tolerance", "--scenario", "--threshold", "--id"];
   const USUAL = [["pulens"], ["evaluate"], ["FILE"]];
@@ -432,22 +431,15 @@ const sentences = (() => {
         },
       ];
     if (!found.tally.totals.unlabelled) return [];
-    const about = [sayRange(found), auditStep(evaluation)].filter(Boolean);
+    const about = [auditStep(evaluation), sayRange(found)].filter(Boolean);
     const labelling = {
       code: "sensitivity",
-      sentence: "Were all positives as likely to be labelled? See every number if those with high scores were up to 2 times as likely.",
-      call: 'evaluation.sensitivity("precision", factor=2)',
-      options: ["--sensitivity", "2"],
-      replaces: ["--sensitivity"],
+      sentence: "Were high-scoring positives more likely to be labelled? See how each number changes if they were twice as likely.",
+      call: "pulens.evaluate(labels, scores, labelling=2)",
+      options: ["--labelling", "2"],
+      replaces: ["--labelling"],
     };
-    const doubted = evaluation.notices.some(({ code, severity }) => severity && DOUBTED.includes(code));
-    return (doubted || !priorLimits(evaluation) ? [labelling, ...about] : [...about, labelling]).slice(0, 3);
-  }
-
-  function priorLimits(evaluation) {
-    const { sources } = evaluation.estimates.precision;
-    if (!sources.sample) return !evidence.isExact(evaluation.found.prior);
-    return Boolean(sources["class prior"]) && width(sources["class prior"]) > width(sources.sample);
+    return [...about, labelling].slice(0, 3);
   }
 
   function sayRange(found) {
@@ -480,10 +472,10 @@ const sentences = (() => {
     const rows = rowsToCheck(found.tally.totals.unlabelled);
     if (!rows) return null;
     const isFinite = Number.isFinite(threshold);
-    const said = choice === "given" && isFinite ? `threshold=${general(threshold)}` : `budget=${rows}`;
+    const said = choice === "given" && isFinite ? `threshold=${general(threshold)}, budget=${rows}` : `budget=${rows}`;
     return {
       code: "audit",
-      sentence: `Check ${rows} rows, drawn where answers matter most: precision, recall, F1 and the class prior then follow whatever decided which positives got a label, and the answers show whether labels are random.`,
+      sentence: `Check ${rows} unlabelled rows by hand: precision, recall, F1 and the class prior are then known however the labels were chosen.`,
       call: `pulens.plan_audit(labels, scores, ${said}).write("queue.csv")`,
       options: [...(isFinite ? ["--threshold", numbers.plain(threshold)] : []), "--budget", String(rows), "--out", "queue.csv"],
       replaces: [],
@@ -507,6 +499,7 @@ const sentences = (() => {
       value: found.withheld_because ? "" : shown(found),
       interval: !interval || width(interval) === 0 ? "" : `${fixed(interval.low, 3)} to ${fixed(interval.high, 3)}`,
       naive: shown(naive),
+      if_random: "",
     };
   }
 
@@ -538,6 +531,8 @@ const sentences = (() => {
       scenario: scenarioSentence(evaluation.other),
       audit: null,
       clusters: "",
+      status: fixedFacts.status[0],
+      labels: fixedFacts.status[1],
       legend: rows.some((row) => row.is_a_range) ? `${fixedFacts.withheld.mark} ${fixedFacts.withheld.because}` : "",
     };
   }
