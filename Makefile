@@ -82,7 +82,7 @@ changelog: ## gather changes/ into CHANGELOG.md: make changelog VERSION=0.2.0
 	$(PYTHON) changes/gather.py $(VERSION)
 
 benchmark: $(VENV)/.test ## speed beside the peers
-	$(BIN)/python benchmarks/tally.py
+	$(BIN)/python benchmarks/speed.py
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis

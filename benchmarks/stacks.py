@@ -1,8 +1,8 @@
 """What a benchmark costs when its runs are trained as stacks, beside the published release and beside one at a time.
 
-    python benchmarks/bench_speed.py                        # 50 Spambase runs on one core, beside the release
-    python benchmarks/bench_speed.py --device cuda --jobs 12 # four tables x ten seeds x methods that stack, on a GPU
-    python benchmarks/bench_speed.py --tables digits --methods nnpu pn --seeds 3 --share 0.1    # to try it out anywhere
+    python benchmarks/stacks.py                        # 50 Spambase runs on one core, beside the release
+    python benchmarks/stacks.py --device cuda --jobs 12 # four tables x ten seeds x methods that stack, on a GPU
+    python benchmarks/stacks.py --tables digits --methods nnpu pn --seeds 3 --share 0.1    # to try it out anywhere
 
 The first is the job that costs the release of paper 004's benchmark 478 processor seconds on one core: nnPU, VPU, PUSB,
 Dist-PU and PN, ten seeds, at most 40 epochs, its batch sizes and its early stopping. Ours includes everything: Python's
