@@ -41,7 +41,7 @@ def test_forest_trees_send_missing_values_where_their_stand_in_goes(rows):
     X, y = rows
     model = ExtraTreesRegressor(6, random_state=0).fit(X, y)
     stand_ins = np.array([0.3, -1.0, 2.0])
-    trees = forest_trees(model, stand_ins)
+    trees = forest_trees([one.tree_ for one in model.estimators_], stand_ins)
     np.testing.assert_allclose(trees.total(X) / 6, model.predict(X), rtol=1e-12)
     holed = np.where(np.random.default_rng(1).random(X.shape) < 0.3, np.nan, X).astype(np.float32)
     filled = np.where(np.isnan(holed), stand_ins, holed).astype(np.float32)
