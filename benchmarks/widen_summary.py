@@ -7,7 +7,8 @@ python benchmarks/widen_summary.py new.csv.gz --into summary.csv.gz
 Two versions of a learner (``variant`` of a protocol) have names of their own and stay beside each other. All lines of a
 learner on a data set under a mechanism and a label frequency are replaced by the new ones, whatever
 their seeds: runs of different versions of a learner are never mixed in a mean. With ``--only-new`` what is there
-already stays instead: three new seeds are no gain where ten old ones of the same learner are. Afterwards come
+already stays instead: three new seeds are no gain where ten old ones of the same learner are. With ``--more-seeds`` new
+seeds join old ones of the same settings; runs of other settings replace them as ever. Afterwards come
 ``advise.py --build --keep-tables`` for the advice, ``pulens reproduce bench-table-1 bench-figure-5 bench-figure-6`` for
 the pictures of the docs, and the tables of ``learners_measured.md`` and ``choosing.md`` in
 ``docs/research``, which tests compare
@@ -65,12 +66,19 @@ def with_macro_f1(line):
     return line | {"macro_f1": f"{found:.6g}"}
 
 
-def widened(old, new, only_new):
+def widened(old, new, only_new=False, more_seeds=False):
     """The old lines and the new ones, of a condition only one of the two, in one order whatever came first."""
     if only_new:
         old, new = new, old
     replaced = {condition(line) for line in new}
-    kept = [line for line in old if condition(line) not in replaced]
+    versions = {(condition(line), line["settings"]) for line in new}
+    seeds = {(condition(line), line["seed"]) for line in new}
+
+    def joins(line):
+        same = (condition(line), line["settings"]) in versions and (condition(line), line["seed"]) not in seeds
+        return more_seeds and bool(line["settings"]) and same
+
+    kept = [line for line in old if condition(line) not in replaced or joins(line)]
     return sorted(kept + new, key=lambda line: (line["selection"], *condition(line), int(line["seed"])))
 
 
@@ -79,11 +87,12 @@ def main():
     parser.add_argument("new", nargs="+", type=Path)
     parser.add_argument("--into", type=Path, default=OWN)
     parser.add_argument("--only-new", action="store_true", help="keep what is there of conditions that both have")
+    parser.add_argument("--more-seeds", action="store_true", help="new seeds join old ones of the same settings")
     given = parser.parse_args()
     found = lines(given.into)
     for path in given.new:
         new = lines(path)
-        wider = widened(found, new, given.only_new)
+        wider = widened(found, new, given.only_new, given.more_seeds)
         gone = len(found) + len(new) - len(wider)
         print(f"{path}: {runs(new):,} runs; {gone:,} lines left out, {runs(found):,} runs before, {runs(wider):,} now")
         found = wider
