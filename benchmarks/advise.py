@@ -105,7 +105,7 @@ LEAST_COMPARED = 0.8  # of a source's learners must have been run, or the best o
 def build(given):
     runs, left_out = [], {}
     for place in (SHIPPED, *map(Path, given.summary)):
-        runs += list(from_summary(place, left_out))
+        runs += on_most(list(from_summary(place, left_out)), left_out)
     for place in given.tables:
         runs += list(from_tables(place))
     titles, calls = {}, {}
@@ -149,6 +149,18 @@ def build(given):
     print(f"{len(stored)} cells of {len({cell['data_set'] for cell in stored})} data sets, {len(titles)} learners")
 
 
+def on_most(runs, left_out):
+    """Runs of learners that most data sets have runs of; with the others in, hardly a cell would be comparable."""
+    there = defaultdict(set)
+    for run in runs:
+        there[run["learner"]].add(run["cell"][1])
+    sets = set().union(*there.values())
+    few = {name for name, own in there.items() if len(own) < LEAST_COMPARED * len(sets)}
+    for name in few:
+        left_out[name] = f"its archived runs are on {len(there[name])} of {len(sets)} data sets"
+    return [run for run in runs if run["learner"] not in few]
+
+
 def from_summary(place, left_out):
     """Runs at the epoch of the learner's own criterion, labels at random; not those of methods that are others now."""
     import csv
@@ -164,8 +176,7 @@ def from_summary(place, left_out):
             if row["needs_support"] == "1":
                 left_out[learner] = "it is told true labels of a few rows, which PU data do not have"
                 continue
-            if base_name(learner) != learner:
-                left_out[learner] = "advice is about learners with their defaults"
+            if base_name(learner) != learner:  # advice is about learners with their defaults
                 continue
             since, why = MENDED.get(learner, ("", ""))
             if row["finished"] < since:
@@ -239,13 +250,15 @@ def priors_of(runs, cell):
 
 
 def comparable(cells):
-    """Cells in which most learners of their source were run, and learners that were run in most of these."""
+    """Cells in which all learners of their source were run that have runs on most of its data sets."""
     kept = []
     for source in sorted({cell["source"] for cell in cells}):
         own = [cell for cell in cells if cell["source"] == source]
         learners = sorted({name for cell in own for name in cell["accuracy"]})
-        full = [cell for cell in own if len(cell["accuracy"]) >= LEAST_COMPARED * len(learners)]
-        everywhere = {name for name in learners if all(name in cell["accuracy"] for cell in full)}
+        sets = {cell["data_set"] for cell in own}
+        there = {name: {cell["data_set"] for cell in own if name in cell["accuracy"]} for name in learners}
+        everywhere = {name for name in learners if len(there[name]) >= LEAST_COMPARED * len(sets)}
+        full = [cell for cell in own if everywhere <= set(cell["accuracy"])]
         kept += [{**cell, "accuracy": {n: v for n, v in cell["accuracy"].items() if n in everywhere}} for cell in full]
     return kept
 

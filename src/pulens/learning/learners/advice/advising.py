@@ -83,7 +83,7 @@ class Advice:
         ]
         if self.left_out:
             names = ", ".join(name for name, _ in self.left_out)
-            said.append(f"Not considered (runs older than the method as it is now, or told true labels): {names}.")
+            said.append(f"Not considered (too few runs, older ones than the method, or told true labels): {names}.")
         return "\n".join([*lines, *(line for words in said for line in wrap(words, WIDTH, break_on_hyphens=False))])
 
     def _repr_html_(self) -> str:
