@@ -13,6 +13,7 @@ import pulens
 from pulens.cli import main
 from pulens.counts.tally import Tally
 from pulens.inputs.tally_files import TallyFile, write_tally_file
+from pulens.report.watch_text import watch_text
 from pulens.watching.judging import FAR, NEAR
 from pulens.watching.labelling import columns_of
 
@@ -119,7 +120,8 @@ def test_the_scores_that_moved_are_named(amber):
     assert (bands[0].low, bands[-1].high) == (None, None)
     assert [band.high for band in bands[:-1]] == [band.low for band in bands[1:]]
     assert bands[-1].since > bands[-1].reference, "high scores are more frequent"
-    assert "which scores moved" in str(amber)
+    assert "moved       scores " in str(amber)
+    assert "which scores moved" in watch_text(amber, explain=True)
     assert judged(0, 90).score_bands == ()
 
 
@@ -134,6 +136,27 @@ def test_amber_ends_with_exit_code_nought_and_a_word(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("2026-08-20 CHANGING share since 2026-08-")
     assert len(printed.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("total", "status"), [(90, "quiet"), (112, "changing"), (120, "alarm")])
+@pytest.mark.parametrize("few", [False, True])
+def test_the_answer_is_one_screen_of_a_terminal(total, status, few):
+    """24 lines of 80 columns with the verdict first; only the line for a log is longer, and counted as it is shown."""
+    reference, windows = claims(0, total)
+    if few:  # the promise cannot be vouched for, and the verdict says so
+        reference = dict(list(reference.items())[-15:])
+    found = pulens.watch(reference, windows, class_prior=0.093, threshold=1.4)
+    for way in ("python", "command"):
+        *lines, log = watch_text(found, way).splitlines()
+        assert max(map(len, lines)) <= 80
+        assert len(lines) + -(-len(log) // 80) <= 24
+        assert log == found.log_line
+        assert "share of positives" in "\n".join(lines)
+        assert few == ("not guaranteed" in " ".join(lines))
+        assert "labels_lag=" not in " ".join(lines) or way == "python"
+    if not few:
+        assert found.status == status
+        assert watch_text(found).startswith({"quiet": "Nothing", "changing": "The share", "alarm": "Since"}[status])
 
 
 def test_the_page_is_amber(amber):

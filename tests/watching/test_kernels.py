@@ -234,7 +234,7 @@ def test_the_running_total_is_that_of_whole_covariance_matrices():
 
 
 def test_a_rise_is_expected_rather_than_a_fall_and_noise_less_where_something_changed():
-    """The same ratio with every size of step summed up, four in five a rise, and other weights of noise if it changed."""
+    """The same ratio with all sizes of step summed up, four in five a rise, and other weights of noise where it did."""
     rng = np.random.default_rng(19)
     n, m, life, spread, rising = 9, 5, 20.0, 1.5, 0.8
     x, variances = np.concatenate([rng.normal(size=6), 1 + rng.normal(size=3)]), rng.uniform(0.5, 1.5, size=n)

@@ -16,6 +16,7 @@ from pulens.cli._options import (
     Prior,
     engine_arguments,
     engine_options,
+    offers,
     reading_arguments,
     reading_options,
     scenario_option,
@@ -81,6 +82,7 @@ STANDS = 3  # the exit code while an alarm stands
 @click.option("--accept", metavar="WINDOW", help="Accept the alarm: windows from this one on become the reference.")
 @click.option("--segment", metavar="NAME", help="With --accept: the alarm of this segment alone.")
 @click.option("--because", default="", metavar="WORDS", help="Why it is accepted; kept in the state.")
+@offers("explain", explain="Also print the notes, which scores moved, and more windows.")
 @click.option("--html", "html_path", metavar="PATH", help="Write a self-contained page.")
 @click.option("--json", "json_path", metavar="PATH", help="Write the result as JSON; - for standard output.")
 @click.option(
@@ -94,6 +96,7 @@ def command(
     accept: str | None,
     segment: str | None,
     because: str,
+    explain: bool,
     html_path: str | None,
     json_path: str | None,
     quiet: bool,
@@ -138,7 +141,9 @@ def command(
                 texts[json_path] = to_json(pulse.to_dict())
         write_texts(texts)
     if json_path != "-" and (pulse.status == "alarm" or not quiet):
-        click.echo(str(pulse))
+        from pulens.report.watch_text import watch_text
+
+        click.echo(watch_text(pulse, "command", explain=explain))
     elif json_path != "-" and pulse.status == "changing":
         click.echo(pulse.log_line)
     if pulse.status == "alarm":

@@ -1,4 +1,4 @@
-"""A watch in words: the verdict first, then what stands, the last windows, what to do next."""
+"""A watch in words: the verdict, what to do next, and the tables that the text and the page share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pulens.errors import listed
-from pulens.notice import Severity
 from pulens.watching.rates import parts_of, rate_of
 from pulens.watching.segments import FOR_SEGMENTS
 from pulens.watching.shift import shift_of
@@ -19,8 +17,8 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.watching import Alarm, Change, LabelChange, Pulse, WatchedWindow
 
-SHOWN = 10  # windows and segments in the text; all of them are in JSON and on the page
 NAMED = 5  # segments in the verdict
+CHANGE, SHARE = "change in share (d)", "share of positives"  # names of columns
 USABLE = {"ok": "yes", "doubtful": "doubtful", "withheld": "withheld"}
 PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
 OFTEN = 3.0  # standard errors of the interval of a watch that is quiet
@@ -68,34 +66,18 @@ def _stands(told: Sequence[Alarm | Change]) -> str:
 
 def segment_table(pulse: Pulse) -> WindowTable:
     """One row per segment, those in alarm first, then by evidence."""
-    columns = ["segment", "windows", "changed", "evidence (log10)", "last change (d)", "share", "usable"]
+    columns = ["segment", "windows", "changed", "evidence (log10)", CHANGE, SHARE, "usable"]
     rows: list[tuple[str, list[str]]] = []
     for name in pulse.by_evidence:
         one = pulse.segments[name]
         windows = list(one.windows.values())
         sure = (f"{line} {each.evidence[-1]:.1f}" for line, each in one.lines.items() if np.isfinite(each.evidence[-1]))
         last = windows[-1] if windows else None
-        numbers = [""] * 3 if last is None else [_cell(last.shift, "+"), _cell(last.prior), USABLE[last.trust]]
+        numbers = [""] * 3 if last is None else [cell_of(last.shift, "+"), cell_of(last.prior), USABLE[last.trust]]
         rows.append(
             (one.status, [name, f"{len(windows)}", _stands((*one.alarms, *one.changes)), ", ".join(sure), *numbers])
         )
     return WindowTable(columns, rows)
-
-
-def _segments(pulse: Pulse) -> list[str]:
-    """The clearest segments as text, how many there are, and those that could not be watched."""
-    if not pulse.segments:
-        return []
-    table = segment_table(pulse)
-    rows = [table.columns, *(row for _, row in table.rows[:SHOWN])]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    head = f"{len(pulse.segments)} segments of {pulse.life.judgement.monitor.settings.group_by}, the clearest first"
-    left = len(pulse.segments) - SHOWN
-    found = ["", head, *lines, *([f"and {left} more (see the JSON)."] if left > 0 else [])]
-    if pulse.unjudged:
-        found.append(f"{len(pulse.unjudged)} not watched ({listed(list(pulse.unjudged))}).")
-    return found
 
 
 def band_rows(pulse: Pulse) -> list[list[str]]:
@@ -112,16 +94,6 @@ def band_rows(pulse: Pulse) -> list[list[str]]:
 
 
 BANDS = ["scores", "reference", "since the change", "if only the share changed"]
-
-
-def _bands(pulse: Pulse) -> list[str]:
-    rows = band_rows(pulse)
-    if not rows:
-        return []
-    rows = [BANDS, *rows]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(BANDS))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return ["", "which scores moved, as shares of rows", *lines]
 
 
 def vouching(pulse: Pulse) -> str | None:
@@ -264,12 +236,10 @@ def next_steps(pulse: Pulse) -> list[str]:
             "Label a sample of the windows since; quote no number until there is a new reference.",
         ]
     if "share" in stands:
-        more = "more" if stands["share"].level > 0 else "fewer"
         return [
-            f"Check 50 flagged rows by hand: precision tells {more} positives from moved scores.",
+            "Check 50 flagged rows by hand: precision shows whether the scores moved.",
             "Check capacity and threshold at the new share of positives (pulens evaluate with a window's tally).",
-            f"Then accept the alarm (--accept {stands['share'].since} --because WORDS): the windows since become the "
-            "reference.",
+            f"Then accept it: --accept {stands['share'].since} --because WORDS (a new reference begins there).",
         ]
     if "recall" in stands:
         return [
@@ -278,8 +248,8 @@ def next_steps(pulse: Pulse) -> list[str]:
         ]
     if pulse.changes:
         return [
-            "Wait for the next windows, or look at 50 flagged rows of the last ones by hand: precision tells at once.",
-            "See which scores and which segments (--group-by) moved.",
+            "Wait for the next windows, or check 50 flagged rows of the last ones by hand.",
+            "See which segments moved (--group-by COLUMN).",
         ]
     moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
     if len(moved) > len(pulse.windows) / 2:
@@ -291,36 +261,6 @@ def _is_apart(ratio: Estimate | None) -> bool:
     return ratio is not None and ratio.interval is not None and 1 not in ratio.interval
 
 
-def watch_text(pulse: Pulse) -> str:
-    """The whole answer as text: verdict, promise, table of the last windows, notices, next steps, a line for a log."""
-    doubt = vouching(pulse)
-    lines = [verdict(pulse) if doubt is None else f"{verdict(pulse)} {doubt}", ""]
-    lines += [_about(pulse), "", *_table(list(pulse.windows.values())[-SHOWN:], len(pulse.windows))]
-    lines += [*_segments(pulse), *_bands(pulse)]
-    told = [notice for notice in pulse.notices if doubt is None or str(notice) not in doubt]
-    if told:
-        lines += ["", *(f"{Severity(one.severity).name.lower()}: {one}" for one in told[:SHOWN])]
-        if len(told) > SHOWN:
-            lines.append(f"and {len(told) - SHOWN} more (see the JSON).")
-    steps = next_steps(pulse)
-    if steps:
-        lines += ["", "next", *(f"  {step}" for step in steps)]
-    return "\n".join([*lines, "", pulse.log_line])
-
-
-def _about(pulse: Pulse) -> str:
-    monitor = pulse.life.judgement.monitor
-    parts = [
-        f"reference {monitor.reference.rows:,.0f} rows, {monitor.reference.n_labelled:,.0f} labelled",
-        f"ROC AUC of labelled against all rows {monitor.area:.2f}",
-    ]
-    if monitor.prior is not None:
-        parts.append(f"class prior {monitor.prior.value:.3g} ({monitor.prior.source})")
-    if len(pulse.lives) > 1:
-        parts.append(f"life {len(pulse.lives)}, the last one accepted from {pulse.lives[-2].accepted_from}")
-    return "; ".join(parts) + "."
-
-
 class WindowTable(NamedTuple):
     """The numbers of windows as text; each row with the window's trust."""
 
@@ -330,12 +270,14 @@ class WindowTable(NamedTuple):
 
 def table_of(windows: list[WatchedWindow]) -> WindowTable:
     """One row per window, without columns that are empty."""
-    columns = ["window", "rows", "change (d)", "share", "precision", "recall", "F1", "score shape p", "usable"]
+    columns = ["window", "rows", CHANGE, SHARE, "precision", "recall", "F1", "score shape p", "usable"]
     rows = []
     for one in windows:
         numbers = (one.prior, one.precision, one.recall, one.f1)
         fit = "" if one.fit_p is None else f"{one.fit_p:.2g}"
-        rows.append([one.name, f"{one.rows:,.0f}", _cell(one.shift, "+"), *map(_cell, numbers), fit, USABLE[one.trust]])
+        rows.append(
+            [one.name, f"{one.rows:,.0f}", cell_of(one.shift, "+"), *map(cell_of, numbers), fit, USABLE[one.trust]]
+        )
     kept = [place for place in range(len(columns)) if any(row[place] for row in rows) or place < 3]
     told: list[tuple[str, list[str]]] = [
         (one.trust, [row[place] for place in kept]) for one, row in zip(windows, rows, strict=True)
@@ -343,15 +285,7 @@ def table_of(windows: list[WatchedWindow]) -> WindowTable:
     return WindowTable([columns[place] for place in kept], told)
 
 
-def _table(windows: list[WatchedWindow], count: int) -> list[str]:
-    table = table_of(windows)
-    rows = [table.columns, *(row for _, row in table.rows)]
-    widths = [max(len(row[place]) for row in rows) for place in range(len(table.columns))]
-    found = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return found if count <= len(windows) else [f"the last {len(windows)} of {count} windows", *found]
-
-
-def _cell(estimate: Estimate | None, sign: str = "") -> str:
+def cell_of(estimate: Estimate | None, sign: str = "") -> str:
     if estimate is None:
         return ""
     if estimate.undefined_because:

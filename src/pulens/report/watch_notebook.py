@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pulens.notice import Severity
-from pulens.report.watch import SHOWN, next_steps, table_of, verdict, vouching
+from pulens.report.watch import next_steps, table_of, verdict, vouching
+from pulens.report.watch_text import EXPLAINED
 
 if TYPE_CHECKING:
     from pulens.watching import Pulse
@@ -47,9 +48,9 @@ def watch_html(pulse: Pulse) -> str:
         .render(
             verdict=verdict(pulse),
             doubt=doubt,
-            table=table_of(windows[-SHOWN:]),
-            left=len(windows) if len(windows) > SHOWN else 0,
-            notices=told[:SHOWN],
+            table=table_of(windows[-EXPLAINED:]),
+            left=len(windows) if len(windows) > EXPLAINED else 0,
+            notices=told[:EXPLAINED],
             steps=next_steps(pulse),
             log_line=pulse.log_line,
         )

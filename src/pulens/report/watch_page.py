@@ -10,7 +10,18 @@ import numpy as np
 
 from pulens.notice import Severity
 from pulens.report.html import render
-from pulens.report.watch import BANDS, WindowTable, band_rows, next_steps, segment_table, table_of, verdict, vouching
+from pulens.report.watch import (
+    BANDS,
+    CHANGE,
+    SHARE,
+    WindowTable,
+    band_rows,
+    next_steps,
+    segment_table,
+    table_of,
+    verdict,
+    vouching,
+)
 from pulens.report.watch_data import watch_data
 from pulens.report.watch_sparks import spark_of
 from pulens.watching.rates import Parts, rate_of
@@ -25,13 +36,13 @@ SCRIPTS = (
 )
 LAST_WINDOWS = 14  # in the table; earlier ones stand behind a click
 MOST_SMALL = 60  # segments drawn as small lines; a table has the others
-LIVE = {"share": "prior", "precision": "precision", "recall": "recall", "F1": "f1"}  # columns that the slider moves
+LIVE = {SHARE: "prior", "precision": "precision", "recall": "recall", "F1": "f1"}  # columns that the slider moves
 TITLES = {
     "prior": ("Share of positives", "Of all rows of the window"),
     "precision": ("Precision", "Of the rows flagged, how many are positive"),
     "recall": ("Recall", "Of the positives, how many are flagged"),
     "f1": ("F1", "Harmonic mean of precision and recall"),
-    "shift": ("Change (d)", "Share of the negatives that became positives"),
+    "shift": ("Change in share (d)", "Share of the negatives that became positives"),
     "flagged": ("Flagged", "Of all rows, how many are flagged"),
 }
 
@@ -97,7 +108,10 @@ def _segments(pulse: Pulse) -> dict[str, Any]:
     drawn = []
     for name, (status, row) in list(zip(pulse.by_evidence, table.rows, strict=True))[:MOST_SMALL]:
         cells = dict(zip(table.columns, row, strict=True))
-        drawn.append({"name": name, "status": status, **cells, "spark": spark_of(pulse.segments[name].life)})
+        last = (cells[SHARE] and f"last share {cells[SHARE]}") or (cells[CHANGE] and f"last change (d) {cells[CHANGE]}")
+        drawn.append(
+            {"name": name, "status": status, **cells, "last": last, "spark": spark_of(pulse.segments[name].life)}
+        )
     return {
         "by": pulse.life.judgement.monitor.settings.group_by,
         "drawn": drawn,

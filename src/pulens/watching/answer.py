@@ -380,7 +380,7 @@ class Pulse:
         }
 
     def __str__(self) -> str:
-        from pulens.report.watch import watch_text
+        from pulens.report.watch_text import watch_text
 
         return watch_text(self)
 

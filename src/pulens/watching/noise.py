@@ -19,8 +19,8 @@ from scipy.special import chdtri
 from pulens.types import Floats
 
 #: What each way takes for granted: the chance that there is no noise while nothing changes, the same where something
-#: does, and autocorrelations of noise with their chances. The second is larger: a step beside little noise is looked for
-#: harder than one in much of it, where days that are alike pass for a step most easily.
+#: does, and autocorrelations of noise with their chances. The second is larger: a step is looked for harder beside
+#: little noise than in much of it, where days that are alike pass for a step most easily.
 NOISES: Final = {
     "default": (0.8, 0.95, {0.5: 1.0}),
     "independent": (0.8, 0.95, {0.0: 1.0}),
