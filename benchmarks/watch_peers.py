@@ -91,6 +91,13 @@ def ours(reference: list[pd.DataFrame], windows: list[pd.DataFrame]) -> Found:
     return told, [place in certain for place in range(len(windows))]
 
 
+def dated(reference: list[pd.DataFrame], windows: list[pd.DataFrame]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """A window is a day, whatever its rows."""
+    first = [pd.Timestamp("2026-01-01") + pd.Timedelta(days=place) for place in range(len(reference) + len(windows))]
+    told = [frame.assign(day=day) for frame, day in zip([*reference, *windows], first, strict=True)]
+    return tuple(pd.concat(part, ignore_index=True) for part in (told[: len(reference)], told[len(reference) :]))
+
+
 def cbpe(labels: str) -> Callable[[list[pd.DataFrame], list[pd.DataFrame]], Found]:
     def run(reference: list[pd.DataFrame], windows: list[pd.DataFrame]) -> Found:
         estimator = nannyml.CBPE(
@@ -99,10 +106,12 @@ def cbpe(labels: str) -> Callable[[list[pd.DataFrame], list[pd.DataFrame]], Foun
             y_pred="flagged",
             y_true=labels,
             problem_type="classification_binary",
-            chunk_size=len(windows[0]),
+            timestamp_column_name="day",
+            chunk_period="D",
         )
-        estimator.fit(pd.concat(reference, ignore_index=True))
-        found = estimator.estimate(pd.concat(windows, ignore_index=True)).filter(period="analysis").to_df()
+        before, after = dated(reference, windows)
+        estimator.fit(before)
+        found = estimator.estimate(after).filter(period="analysis").to_df()
         positives = found["true_positive"]["value"] + found["false_negative"]["value"]
         numbers = pd.DataFrame(
             {
@@ -118,10 +127,14 @@ def cbpe(labels: str) -> Callable[[list[pd.DataFrame], list[pd.DataFrame]], Foun
 
 def nannyml_drift(reference: list[pd.DataFrame], windows: list[pd.DataFrame]) -> Found:
     drift = nannyml.UnivariateDriftCalculator(
-        column_names=["score"], continuous_methods=["jensen_shannon"], chunk_size=len(windows[0])
+        column_names=["score"],
+        continuous_methods=["jensen_shannon"],
+        timestamp_column_name="day",
+        chunk_period="D",
     )
-    drift.fit(pd.concat(reference, ignore_index=True))
-    found = drift.calculate(pd.concat(windows, ignore_index=True)).filter(period="analysis").to_df()
+    before, after = dated(reference, windows)
+    drift.fit(before)
+    found = drift.calculate(after).filter(period="analysis").to_df()
     return [], list(found["score"]["jensen_shannon"]["alert"])
 
 

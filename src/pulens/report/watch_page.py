@@ -47,7 +47,7 @@ TITLES = {
 }
 
 
-FIXED = ": the reference's, taken to hold"
+FIXED = ": a constant, the reference's"
 RECALL = {
     True: "A constant: the recall of the reference's labelled positives, taken to hold. It follows the windows once "
     "their own labels are complete and say otherwise.",
