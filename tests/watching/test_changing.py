@@ -66,6 +66,20 @@ def test_a_surge_that_is_not_certain_is_never_called_quiet(seed):
     assert judged(seed).status == "changing"
 
 
+@pytest.mark.parametrize("seed", [8, 15])
+def test_a_surge_of_two_weeks_and_more_is_found_in_windows_of_weeks(seed):
+    """A step is as large in weeks as in days: in errors of a week it is large, and was taken for too large."""
+    days = {name: tally for part in claims(seed) for name, tally in part.items()}
+    names = list(days)
+    weeks = {names[first]: sum_of([days[name] for name in names[first : first + 7]]) for first in range(0, 113, 7)}
+    parts = dict(list(weeks.items())[:9]), dict(list(weeks.items())[9:])
+    assert pulens.watch(*parts, class_prior=0.093).status == "alarm"
+
+
+def sum_of(tallies: list[Tally]) -> Tally:
+    return sum(tallies[1:], start=tallies[0])
+
+
 def test_amber_says_since_when_by_how_much_how_near_and_what_would_settle_it(amber):
     (change,) = amber.changes
     assert (amber.status, amber.alarms) == ("changing", ())
