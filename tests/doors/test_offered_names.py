@@ -38,6 +38,7 @@ def test_answers_offer_at_most_20_names_that_all_exist(table):
     one = {**SAID, "score": "risk"}
     found = pulens.evaluate_by(table, "site", **one)
     answers = [
+        pulens.evaluate(table, **one, redraws=100),
         pulens.compare(table, score=["risk", "old"], **SAID, redraws=100),
         pulens.decide(table, **one, cost_miss=5, cost_alarm=1, redraws=100),
         pulens.plan_audit(table, **one, budget=50),
@@ -52,7 +53,15 @@ def test_answers_offer_at_most_20_names_that_all_exist(table):
 
 
 DOORS = (
-    *(pulens.compare, pulens.decide, pulens.plan_audit, pulens.estimate_prior, pulens.evaluate_by, pulens.gaps_by),
+    *(
+        pulens.evaluate,
+        pulens.compare,
+        pulens.decide,
+        pulens.plan_audit,
+        pulens.estimate_prior,
+        pulens.evaluate_by,
+        pulens.gaps_by,
+    ),
     *(pulens.bounds, pulens.estimate_prior_within, calibration.expected_calibration_error, calibration.reliability),
     *(calibration.recalibrate, calibration.brier_score, calibration.log_loss, calibration.calibration_slope),
 )
@@ -75,6 +84,15 @@ def test_tables_come_back_in_the_library_of_the_rows(table, library):
     rows = table.to_pandas() if library == "pandas" else table
     compared = pulens.compare(rows, score=["risk", "old"], **SAID, redraws=100)
     found = pulens.evaluate_by(rows, "site", score="risk", **SAID)
-    for answer in (compared, found):
+    for answer in (compared, found, pulens.evaluate(rows, score="risk", **SAID, redraws=100)):
         assert type(answer.to_frame()).__module__.split(".")[0] == library
         assert type(answer.to_frame("pyarrow")).__module__.split(".")[0] == "pyarrow"
+
+
+def test_evaluate_takes_group_by_and_gives_what_evaluate_by_gives(table):
+    """It answered with a list of thirty argument names."""
+    grouped = pulens.evaluate(table, group_by="site", score="risk", **SAID, threshold=1.0)
+    expected = pulens.evaluate_by(table, "site", score="risk", **SAID, threshold=1.0)
+    assert grouped.to_dict() == expected.to_dict()
+    with pytest.raises(pulens.PulensError, match="names a column of a table"):
+        pulens.evaluate([1, 0], [0.9, 0.1], group_by="site")

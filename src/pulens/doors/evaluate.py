@@ -30,12 +30,14 @@ from pulens.doors.sensitivity import (
     sensitivity,
     sensitivity_curve,
 )
-from pulens.errors import AssumptionError, PulensError, shown
+from pulens.errors import AssumptionError, InputError, PulensError, shown
 from pulens.estimate import Curve, Estimate, Interval, columns_of
 from pulens.evidence import Evidence, Question
-from pulens.frozen import FrozenMapping
+from pulens.frozen import FrozenMapping, offered
 from pulens.inputs import Reading
+from pulens.inputs.frames import keeps_library
 from pulens.inputs.queries import Queries, read_queries
+from pulens.inputs.reading import said as named
 from pulens.intervals.doubts import Choice, Doubts
 from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.keywords import check_keywords, hands_on, typed
@@ -60,17 +62,20 @@ from pulens.recovery.assumptions import UNCORRECTED
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.selection import Favouring, Practice, SelectionInference, check_labelling, prior_in_practice
+from pulens.types import Column, LabelValues
 
 Inference: TypeAlias = "Doubts | CellDoubts | SelectionInference | FavouringInference"
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
 #: notices that say labels are not random among all rows: no news where they are random within cells only
 OF_ALL_ROWS = ("prior-not-feasible", "not-a-mixture")
+
 if TYPE_CHECKING:  # audits and cells are loaded for those who ask for them
     from pulens.audits import AuditResult, Identified
     from pulens.cells import CellDoubts, CellEvidence, CellTable
     from pulens.decisions.curve import DecisionCurve
     from pulens.doors.decide import Decision
     from pulens.doors.reviews import Reviewed
+    from pulens.doors.segments import Evaluations
     from pulens.doors.top import Top
     from pulens.doors.top_of_queries import TopOfQueries
 
@@ -93,7 +98,7 @@ class OperatingPoint:
         """One row per metric as a table of Polars, pandas or PyArrow, whichever is there or named."""
         from pulens.inputs.frames import frame_of
 
-        return frame_of(columns_of(self.estimates), backend)
+        return frame_of(columns_of(self.estimates), backend, self)
 
     def to_dict(self) -> dict[str, Any]:
         cells = ("true_positive", "false_positive", "false_negative", "true_negative")
@@ -102,6 +107,14 @@ class OperatingPoint:
             "table": {cell: float(getattr(self.table, cell)[0]) for cell in cells},
             "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
         }
+
+
+#: What completion offers.
+OFFERED = (
+    *("at", "audit", "best_threshold", "bounds", "class_prior", "decide", "estimates", "if_random", "labelling"),
+    *("notices", "plot", "precision_recall", "robustness", "roc", "sensitivity", "threshold", "to_dict", "to_frame"),
+    *("to_html", "top"),
+)
 
 
 @dataclass(frozen=True)
@@ -548,6 +561,9 @@ class Evaluation:
         reads = METRICS[metric].reads if isinstance(metric, str) and metric in METRICS else "threshold"
         return options if reads == "ranking" or "threshold" in options else {"threshold": self.threshold, **options}
 
+    def __dir__(self) -> list[str]:
+        return offered(self, OFFERED)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; the verdict and the assumptions are those of every other rendering."""
         from pulens.report.summary import summarise
@@ -603,7 +619,7 @@ class Evaluation:
         columns = columns_of(self.estimates)
         rest = {name: columns.pop(name) for name in ("threshold", "undefined_because")}
         uncorrected = [self.uncorrected[name].value for name in self.estimates]
-        return frame_of({**columns, "uncorrected": uncorrected, **rest}, backend)
+        return frame_of({**columns, "uncorrected": uncorrected, **rest}, backend, self)
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: evidence and the answers found so far, not the redraws behind them."""
@@ -673,11 +689,18 @@ class Evaluation:
         return draw_evaluation(self, axes=axes)
 
 
-@hands_on(Reading)
+@overload
 def evaluate(
     labels: Any,
     scores: Any = None,
     *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
+    group_by: None = None,
     class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
     unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
     label_noise: float = 0.0,
@@ -699,18 +722,62 @@ def evaluate(
     per: Any = None,
     labelling: str | float | Practice | None = None,
     **reading: Any,
-) -> Evaluation:
+) -> Evaluation: ...
+
+
+@overload
+def evaluate(labels: Any, scores: None = None, *, group_by: str, **options: Any) -> Evaluations: ...
+
+
+@keeps_library
+@hands_on(Reading)
+def evaluate(
+    labels: Any,
+    scores: Any = None,
+    *,
+    score: Column | None = None,
+    label: Column | None = None,
+    positive: LabelValues | None = None,
+    negative: LabelValues | None = None,
+    unlabelled: LabelValues | None = None,
+    cluster: Any = None,
+    group_by: str | None = None,
+    class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
+    unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
+    label_noise: float = 0.0,
+    scenario: str = DEFAULT_SCENARIO,
+    threshold: float | None = None,
+    weights: Any = None,
+    confidence: float | None = 0.95,
+    redraws: int = DEFAULT_REDRAWS,
+    seed: int = 0,
+    audit: object = None,
+    worlds: float = DEFAULT_MULTIPLE,
+    combine: bool = False,
+    reviews: Any = None,
+    reviewed_above: float | None = None,
+    reviewed_below_share: float | None = None,
+    id: str | None = None,
+    labelled_within: Any = None,
+    split: str | None = None,
+    per: Any = None,
+    labelling: str | float | Practice | None = None,
+    **reading: Any,
+) -> Evaluation | Evaluations:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
 
     Parameters
     ----------
     labels
-        1 for labelled positives, 0 (or null) for unlabelled rows, -1 for known negatives. Or a table or the path of a
-        file, with ``score=`` and ``label=`` naming its columns; see :func:`pulens.inputs.read_sample`, also for
-        other label values (``positive=``, ``negative=``, ``unlabelled=``). Labels of 1 and -1 alone are refused until
+        1 for labelled positives, 0 (or null) for unlabelled rows, -1 for known negatives. Or a table, the path of a
+        file or the address of a database (:func:`pulens.inputs.read_tally`). Labels of 1 and -1 alone are refused until
         ``unlabelled=-1`` or ``negative=-1`` says what -1 means.
     scores
-        One number per row; higher means more positive.
+        One number per row; higher means more positive. Left out for a table, file or database.
+    score, label
+        Columns of scores and labels of a table, file or database; ``"score"`` and ``"label"`` unless given.
+    positive, negative, unlabelled
+        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
     class_prior
         Share of positives in the population: a number, a range ``(low, high)``, or the name of an estimator
         (:func:`pulens.estimate_prior`). By default ``"auto"``, which estimates it from these rows.
@@ -727,8 +794,10 @@ def evaluate(
     weights
         How many rows each row stands for.
     cluster
-        Which rows belong together: the column of a patient, a customer, a query, or one id per row beside arrays.
-        Intervals then allow for rows that are alike (:mod:`pulens.intervals.clustered`); values stay as they are.
+        Column of clusters whose rows are alike (a patient, a customer, a query), or one id per row for arrays:
+        intervals allow for it (:mod:`pulens.intervals.clustered`), values do not change.
+    group_by
+        Column of segments: the answer is then that of :func:`pulens.evaluate_by`, one evaluation per value.
     confidence
         Level of the intervals; ``None`` for none.
     redraws, seed
@@ -769,14 +838,35 @@ def evaluate(
         it was, and ``evaluation.if_random`` holds the numbers under random labels.
 
     The recovery solves :math:`\eta_{pu} = \alpha\gamma + (1-\alpha)\eta` and
-    :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold: paper 003, equations 1 to 4.
+    :math:`\gamma_{pu} = \beta\gamma + (1-\beta)\eta` at every threshold (Jain and
+    others 2017, equations 1 to 4).
 
-    >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.5)
+    Returns
+    -------
+    Evaluation
+        Estimates with intervals, curves, notices and next steps; with ``group_by`` an ``Evaluations``.
+
+    >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]
+    >>> evaluation = evaluate(labels, scores, class_prior=0.5, labelling="random")
     >>> round(evaluation.estimates["roc_auc"].value, 6), round(evaluation.uncorrected["roc_auc"].value, 6)
     (0.625, 0.6)
     >>> round(evaluation.at(0.5)["recall"].value, 6)
     0.666667
+
+    A table is taken as it is, with the names of its columns:
+
+    >>> import polars
+    >>> claims = polars.DataFrame({"risk": [.9, .8, .7, .6, .4, .3, .2, .1] * 20,
+    ...                            "outcome": (["fraud", "", "fraud"] + [""] * 5) * 20})
+    >>> found = evaluate(claims, score="risk", label="outcome", positive="fraud", class_prior=0.3, redraws=100)
+    >>> found.threshold
+    0.7
     """
+    if group_by is not None:
+        return _by_segment(labels, scores, group_by, dict(locals()))
+    reading |= named(
+        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
+    )
     question = Question.among(locals())
     resampling, multiple = question.resampling, check_multiple(worlds)
     said = Reading(weights=weights, **reading)
@@ -959,3 +1049,20 @@ def _uncorrected(evidence: Evidence) -> Evidence:
     """Unlabelled rows counted as negatives."""
     prior = ClassPrior(0.0, 0.0, "unlabelled rows counted as negative")
     return replace(evidence, class_prior=prior, label_noise=0.0, scenario=Scenario.SINGLE_SET)
+
+
+def _by_segment(source: Any, scores: Any, group_by: str, given: dict[str, Any]) -> Evaluations:
+    """What :func:`pulens.evaluate_by` answers to the same arguments."""
+    from inspect import signature
+
+    from pulens.doors.segments import evaluate_by
+
+    if scores is not None:
+        raise InputError(
+            "group_by= names a column of a table, file or database: give one, with score= and label= for its columns."
+        )
+    usual = {name: one.default for name, one in signature(evaluate).parameters.items()}
+    options = {name: value for name, value in given.items() if name in usual and value is not usual[name]}
+    for name in ("labels", "scores", "group_by", "reading"):
+        options.pop(name, None)
+    return evaluate_by(source, group_by, **options, **given["reading"])
