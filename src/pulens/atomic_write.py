@@ -129,7 +129,7 @@ possible."""
 
 
 def _replace_in_two_steps(made: Path, place: Path) -> None:
-    """For disks that cannot exchange: killed between the steps, the old folder lies beside its place."""
+    """For disks that cannot exchange: killed between the steps, the old folder lies next to its place."""
     beside = _beside(place)
     beside.mkdir(0o700)
     aside = beside / "replaced"

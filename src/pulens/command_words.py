@@ -32,12 +32,15 @@ def in_command_words(text: str) -> str:
     'Say --scenario case-control, or --class-prior 0.1:0.3.'
     >>> in_command_words("Say which value it is (positive=..., or --positive on the command line).")
     'Say which value it is (--positive).'
+    >>> in_command_words("Say decimal=',' (--decimal , on the command line).")
+    'Say --decimal ,.'
     >>> in_command_words("there is no column 'label=1'.")
     "there is no column 'label=1'."
     """
     text = re.sub(rf"\b(?:{_NAMES})= or (--[a-z-]+)", r"\1", text)
     text = re.sub(r"\(([^()]*)\)", lambda found: f"({_once(found[1])})", text)
-    return _ARGUMENT.sub(_option, text)
+    text = _ARGUMENT.sub(_option, text)
+    return re.sub(r"(--[a-z-]+(?: [^\s()]+)?) \(\1(?: on the command line)?\)", r"\1", text)
 
 
 def _once(words: str) -> str:

@@ -38,7 +38,7 @@ def plain_array(values: Any) -> NDArray[Any]:
 
 
 def numbers_for(name: str, values: Any, size: int) -> NDArray[np.float64]:
-    """So many numbers, one for each of something, or lines of so many.
+    """This many numbers, one for each of something, or lines of this many.
 
     >>> numbers_for("shares", ["a"], 1)
     Traceback (most recent call last):

@@ -74,7 +74,7 @@ def shown(value: object) -> str:
 
 
 def cut(words: str, limit: int) -> str:
-    """Words of at most so many characters, with dots where some were left out.
+    """Words of at most this many characters, with dots where some were left out.
 
     >>> cut("abcdefghijkl", 8)
     'abcd...l'

@@ -127,7 +127,7 @@ class Estimate:
         return f"<code>{escape(str(self))}</code>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON; nan becomes ``None`` with its reason beside it."""
+        """Plain Python values, ready for JSON; nan becomes ``None``, with its reason."""
         answer: dict[str, Any] = {"value": _plain(self.value), "low": None, "high": None, "basis": self.basis}
         if self.interval is not None:
             answer |= self.interval.to_dict()

@@ -184,7 +184,7 @@ def locked(
     """Have a file for oneself while it is read, changed and written again.
 
     Whoever comes meanwhile waits, which ``say`` is told once, and is refused after ``seconds``. The lock is held on a
-    file beside it, which names the holder and goes away with the lock. Whoever is killed leaves that file, but not the
+    file next to it, which names the holder and goes away with the lock. Whoever is killed leaves that file, but not the
     lock. On a disk without locks (some network mounts) nothing is locked.
 
     >>> import tempfile

@@ -1,4 +1,4 @@
-"""How labelled and unlabelled rows came about, and which population a result speaks of."""
+"""How labelled and unlabelled rows came about, and which population a result is about."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Scenario(StrEnum):
 
     In ``single-set``, the default, one sample was drawn and some of its positives were labelled; the unlabelled rows
     are what is left. In ``case-control`` the unlabelled rows are a fresh sample of the population; the labelled
-    positives were collected apart from it.
+    positives were collected separately from it.
 
     >>> Scenario("single-set").target_population
     'the labelled and unlabelled rows together'

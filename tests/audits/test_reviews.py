@@ -108,7 +108,7 @@ def test_rows_are_joined_by_id() -> None:
         ({"probability": [1] * 100}, "no column 'answer'"),
         ({"row": [1, 1], "answer": [1, 0], "probability": [0.5, 0.5]}, "rows 1"),
         ({"row": [100], "answer": [1], "probability": [0.5]}, "rows 0 to 99"),
-        ({"answer": [1], "probability": [0.5]}, "which row a line speaks of"),
+        ({"answer": [1], "probability": [0.5]}, "which row a line is about"),
         ({"checked": [""] * 100, "answer": [1] * 100, "probability": [1] * 100}, "was it checked"),
     ],
 )

@@ -135,7 +135,7 @@ def test_what_was_said_beside_a_protocol_is_named_by_its_option(given, words):
     (name,) = given
     with pytest.raises(InputError) as caught:
         load_protocol("smoke", **given)
-    assert f"protocol smoke, with {name} given beside it (--{name} on the command line): " in str(caught.value)
+    assert f"protocol smoke, with {name} given with it (--{name} on the command line): " in str(caught.value)
     assert words in str(caught.value)
     assert "line 4" not in str(caught.value)
 

@@ -384,7 +384,7 @@ def test_groups_of_a_column_are_compared_in_the_report_and_saved(one_file, open_
     ask(opened)
     opened.page.wait_for_selector("#segments", state="detached")
     assert not opened.page.is_visible("#save-groups")
-    for chosen, words in (("score", "a column of their own"), ("clinic", "collected apart")):
+    for chosen, words in (("score", "a column of their own"), ("clinic", "collected separately")):
         opened.page.select_option("#group", label=chosen)
         opened.page.check("input[value='case-control'][name='scenario-given']")
         opened.page.click("#evaluate")

@@ -190,7 +190,7 @@ def test_checked_rows_whose_chance_was_next_to_nothing_are_refused_in_words(tmp_
     labels, case = (np.arange(60) < 12).astype(int), np.arange(60)
     write(tmp_path / "a.csv", case=case, score=case / 60, label=labels)
     write(tmp_path / "log.csv", case=case[20:40], answer=case[20:40] % 2, probability=[1e-300] * 20)
-    with pytest.raises(pulens.PulensError, match=r"they speak of 2e\+301 rows"):
+    with pytest.raises(pulens.PulensError, match=r"they are about 2e\+301 rows"):
         pulens.evaluate(
             tmp_path / "a.csv", reviews=tmp_path / "log.csv", id="case", class_prior=0.4, labelling="random"
         )

@@ -230,11 +230,11 @@ def test_adni_in_the_two_folders_of_its_makers_keeps_their_test_rows(tmp_path):
     assert (found.X.shape, found.X_test.shape) == ((8, 1, 128, 128), (4, 1, 128, 128))
     assert (found.y.sum(), found.y_test.tolist()) == (2, [True, False, False, False])
     (tmp_path / "NonDemented").mkdir()
-    with pytest.raises(DataUnavailableError, match="stages lie beside it"):
+    with pytest.raises(DataUnavailableError, match="stages lie next to it"):
         datasets.load("adni", folder=str(tmp_path))
     (tmp_path / "NonDemented").rmdir()
     (tmp_path / "Test").rename(tmp_path / "others")
-    with pytest.raises(DataUnavailableError, match="no folder 'test' beside it"):
+    with pytest.raises(DataUnavailableError, match="no folder 'test' next to it"):
         datasets.load("adni", folder=str(tmp_path))
 
 

@@ -153,7 +153,7 @@ def test_a_class_prior_that_rules_the_other_scenario_out_is_said() -> None:
     assert not other.moved
     assert "labelled positives alone make up 0.375 of all rows" in other.impossible_because
     said = scenario_sentence(other)
-    assert said.startswith("labelled rows collected apart")
+    assert said.startswith("labelled rows collected separately")
     assert "that rows were labelled out of one sample is ruled out: class_prior 0.2 is impossible" in said
     assert said.endswith("0.375 of all rows")
 
@@ -175,7 +175,7 @@ def test_the_first_lines_of_every_rendering_say_the_scenario(tmp_path, capsys) -
     labels, scores, _ = one_sample()
     options = {"class_prior": 0.3, "threshold": 1.0, "redraws": 100}
     evaluation = pulens.evaluate(labels, scores, **options, labelling="random")
-    expected = "rows labelled out of one sample; if the labelled rows were collected apart, say "
+    expected = "rows labelled out of one sample; if the labelled rows were collected separately, say "
     moved = said_there(evaluation)
     lines = evaluation.explain().splitlines()
     place = next(number for number, line in enumerate(lines) if line.startswith("scenario "))

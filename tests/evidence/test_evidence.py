@@ -60,13 +60,13 @@ def test_a_class_prior_that_agrees_with_counted_rows_is_taken(door, class_prior)
 
 @pytest.mark.parametrize("door", DOORS)
 def test_an_unlabelled_prior_without_unlabelled_rows_is_refused(door):
-    with pytest.raises(AssumptionError, match=r"unlabelled_prior=0\.3 speaks of unlabelled rows, and there are none"):
+    with pytest.raises(AssumptionError, match=r"unlabelled_prior=0\.3 is about unlabelled rows, and there are none"):
         DOORS[door](unlabelled_prior=0.3, scenario="single-set")
     DOORS[door](unlabelled_prior=0, scenario="single-set")
 
 
 def test_an_audit_without_unlabelled_rows_is_refused():
-    with pytest.raises(AssumptionError, match=r"audit=\(3, 20\) speaks of unlabelled rows, and there are none"):
+    with pytest.raises(AssumptionError, match=r"audit=\(3, 20\) is about unlabelled rows, and there are none"):
         pulens.evaluate(TALLY, audit=(3, 20), scenario="single-set", labelling="random")
 
 

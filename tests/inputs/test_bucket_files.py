@@ -104,7 +104,7 @@ def test_rows_of_buckets_that_are_not_named_are_refused(tmp_path):
     wrong = pa.array(np.where(table["bucket"].to_numpy() < 0, -1, 99).astype(np.int16))
     place = table.schema.get_field_index("bucket")
     parquet.write_table(table.set_column(place, "bucket", wrong), path)
-    with pytest.raises(InputError, match="its rows speak of others"):
+    with pytest.raises(InputError, match="its rows are about others"):
         read_tally_file(path)
 
 

@@ -245,7 +245,7 @@ def test_features_with_decimal_commas_are_learned_from(tmp_path, capsys):
     with pytest.raises(SystemExit) as end:
         main(asked)
     assert end.value.code == 2
-    assert "A decimal comma? Say decimal=',' (--decimal , on the command line)" in capsys.readouterr().err
+    assert "A decimal comma? Say --decimal ," in capsys.readouterr().err
     main([*asked, "--decimal", ","])
     main(["score", str(tmp_path / "m"), str(file), *written[:2], "--decimal", ",", "--out", str(tmp_path / "s.csv")])
     scores = np.loadtxt(tmp_path / "s.csv", delimiter=",", skiprows=1, ndmin=2)[:, -1]
@@ -263,7 +263,7 @@ def test_texts_in_a_table_in_memory_are_read_by_what_is_said_of_them(tmp_path):
         assert read_tally(table, **said) == expected
         with pytest.raises(InputError, match="--decimal ,"):
             read_tally(table)
-        with pytest.raises(InputError, match="sheet='x' speaks of a file, and the rows are no file"):
+        with pytest.raises(InputError, match="sheet='x' is about a file, and the rows are no file"):
             read_tally(table, sheet="x")
     assert read_tally(columns["label"], np.array(columns["score"]), **said) == expected
     with pytest.raises(InputError, match="a LazyFrame has types of its own: cast the column"):

@@ -164,7 +164,7 @@ def test_what_has_no_ranks_within_queries_is_refused(tmp_path):
         pulens.evaluate(missing, per="query", class_prior=0.5, labelling="random")
     with pytest.raises(PulensError, match="counted without their queries"):
         pulens.evaluate(frame, class_prior=0.5, labelling="random").top(2, per="query")
-    with pytest.raises(PulensError, match="told apart by 'query'"):
+    with pytest.raises(PulensError, match="identified by 'query'"):
         pulens.evaluate(frame, per="query", class_prior=0.5, labelling="random").top(2, per="user")
     with pytest.raises(PulensError, match="longest list has 5"):
         pulens.evaluate(frame, per="query", class_prior=0.5, labelling="random").top(6, per="query")

@@ -167,7 +167,7 @@ def test_a_group_that_random_labels_cannot_have_given_is_left_out_with_the_reaso
 def test_one_share_for_groups_whose_labelled_rows_were_collected_apart_is_refused():
     labels, scores, names, _ = next(worlds_of_groups())
     (answer,) = answers_of([groups(labels, scores, names, class_prior=0.2, scenario="case-control")])
-    assert "collected apart, so nothing says how the positives divide among groups" in answer["refused"]
+    assert "collected separately, so nothing says how the positives divide among groups" in answer["refused"]
 
 
 def test_a_class_prior_that_nobody_knows_goes_over_what_all_rows_cannot_exclude():

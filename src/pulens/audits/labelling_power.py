@@ -15,7 +15,7 @@ from pulens.types import Booleans, Floats
 
 AUDITS = 400
 PARTS = 8  # of every stratum
-FACTOR = 3.0  # the preference that a verdict speaks of
+FACTOR = 3.0  # the preference that a verdict is about
 
 
 def power_of_test(

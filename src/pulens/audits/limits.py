@@ -104,7 +104,7 @@ def _cumulative(unseen: int, first: int, second: int) -> Floats:
 
 
 def _share_up_to(number: np.ndarray, rows: int, checked: int, found: np.ndarray, positive_weight: float) -> Floats:
-    """P(found + BB <= number) as the chance of so many checked rows among the first ones of a shuffled stratum."""
+    """P(found + BB <= number) as the chance of this many checked rows among the first ones of a shuffled stratum."""
     share = np.zeros(number.shape)
     if positive_weight:
         beyond = number >= rows

@@ -136,7 +136,7 @@ class AuditPlan:
         return self.forecast.rows_for(metric, width=width)
 
     def power(self, *, favours: Literal["high", "low"] = "high", factor: float = 3.0) -> float:
-        """The chance that these rows show it when labels favour the better half of the positives so many times."""
+        """The chance that these rows show it when labels favour the better half of the positives this many times."""
         from pulens.audits.allocation import guesses
         from pulens.audits.labelling_power import power_of_test
 

@@ -17,7 +17,7 @@ from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.distribution import PriorDistribution
 from pulens.scenario import Scenario
 
-CEILING = 1 - 1e-6  # as for an audit of random rows: a class prior of 1 leaves no negatives to speak of
+CEILING = 1 - 1e-6  # as for an audit of random rows: a class prior of 1 leaves no negatives left
 CELLS = 400
 
 

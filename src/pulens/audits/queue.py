@@ -1,4 +1,4 @@
-"""The queue as a file that people fill in, and beside it the plan that makes their answers mean something."""
+"""The queue as a file that people fill in, and next to it the plan that makes their answers mean something."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def kind_of(path: AnyPath) -> str:
     """
     ending = Path(path).suffix.lower()
     if str(path) == "-" or is_channel(path):
-        raise InputError(f"{path}: a queue is a file with its plan beside it; it cannot go through a pipe.")
+        raise InputError(f"{path}: a queue is a file with its plan next to it; it cannot go through a pipe.")
     if ending not in ENDINGS:
         raise InputError(
             f"{path}: the file's ending must tell the format of the queue, one of {listed(ENDINGS)}; got "
@@ -79,7 +79,7 @@ def plan_path(path: AnyPath) -> Path:
         raise InputError(f"a queue is named by its file, got {shown(path)}.")
     check_name(str(path))
     if not Path(path).name:  # a folder such as . or /
-        raise InputError(f"{shown(str(path))} names no file: a queue is a file with its plan beside it.")
+        raise InputError(f"{shown(str(path))} names no file: a queue is a file with its plan next to it.")
     return Path(path).with_suffix(".audit.json")
 
 
@@ -375,7 +375,7 @@ def read_queue(path: AnyPath) -> Table:
     with explained_file(str(place), kind):
         for name in table.names:
             if name:
-                find_column(name, table.names)  # two columns of one name could not be told apart
+                find_column(name, table.names)  # two columns of one name could not be distinguished
     return table
 
 

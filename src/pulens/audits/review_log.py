@@ -25,7 +25,7 @@ UNCHECKED = OPEN  # of a row that nobody looked at
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ReviewLog:
-    """The lines of a log, in its order; ``rows`` (0-based) or ``ids`` say which row of the table each speaks of.
+    """The lines of a log, in its order; ``rows`` (0-based) or ``ids`` say which row of the table each is about.
 
     ``answers`` holds 1, 0, -1 where a person looked and could not decide, -2 where nobody looked. ``probability`` is
     the chance that the row would be checked; nan where the log says none.
@@ -79,20 +79,20 @@ class ReviewLog:
         )
 
     def places(self, size: int, ids: Sequence[Any] | None = None) -> NDArray[np.int64]:
-        """The row of the table that each line speaks of; lines without a number or an id speak of all rows in order."""
+        """The row of the table that each line is about; lines without a number or an id are about all rows in order."""
         if self.ids is not None:
             return self._places_of_ids(ids)
         if self.rows is None:
             if len(self) != size:
                 raise InputError(
                     f"{self.name} has {len(self):,} lines and no column 'row', the table {size:,} rows: nothing says "
-                    "which row a line speaks of. Add a column 'row' (0 is the first), or name the column of ids."
+                    "which row a line is about. Add a column 'row' (0 is the first), or name the column of ids."
                 )
             return np.arange(size)
         wrong = np.flatnonzero((self.rows < 0) | (self.rows >= size))
         if wrong.size:
             raise InputError(
-                f"{self.name} speaks of row {self.rows[wrong[0]]} in {file_row(int(wrong[0]))}, and the table has rows "
+                f"{self.name} is about row {self.rows[wrong[0]]} in {file_row(int(wrong[0]))}, and the table has rows "
                 f"0 to {size - 1}. Was the table changed or sorted since the rows were drawn?"
             )
         return self.rows
@@ -107,7 +107,7 @@ class ReviewLog:
         found = np.empty(len(self), np.int64)
         for line, one in enumerate(self.ids or ()):
             if str(one) not in known:
-                raise InputError(f"{self.name} speaks of {shown(one)} in {file_row(line)}: no row has this id.")
+                raise InputError(f"{self.name} is about {shown(one)} in {file_row(line)}: no row has this id.")
             found[line] = known[str(one)]
         return found
 

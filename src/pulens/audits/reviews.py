@@ -334,7 +334,7 @@ def _refuse_unknown_chance(
     different = np.unique(chances[~np.isnan(chances)])
     if different.size > MOST_CHANCES:
         raise InputError(
-            f"{log.name} has {different.size:,} different probabilities, at most {MOST_CHANCES} can be told apart. "
+            f"{log.name} has {different.size:,} different probabilities, at most {MOST_CHANCES} are handled. "
             "Round them down to a few values before the rows are drawn: rounding afterwards makes them wrong."
         )
 
@@ -379,7 +379,7 @@ def _ranges(
         sizes = np.bincount(of) / values
     whole = np.round(np.minimum(sizes, scores.size + 1.0)).astype(np.int64)
     if (np.abs(sizes - whole) > 1e-6 * np.maximum(sizes, 1)).any() or int(whole.sum()) != int(inside.sum()):
-        told = f"they speak of {sizes.sum():,.6g} rows, there are {int(inside.sum()):,} unlabelled ones"
+        told = f"they are about {sizes.sum():,.6g} rows, there are {int(inside.sum()):,} unlabelled ones"
         raise InputError(refused.format(told))
     order = np.argsort([-_mean(scores[places[of == one]]) for one in range(values.size)], kind="stable")
     ranked = np.sort(scores[inside])[::-1]
@@ -403,7 +403,7 @@ def _answers_in_labels(
     labels: NDArray[np.int8], high: NDArray[np.bool_], scenario: Scenario, share: float | None
 ) -> NDArray[np.int8]:
     if scenario is not Scenario.SINGLE_SET or share:
-        why = "rows below were checked too" if share else "labelled rows were collected apart"
+        why = "rows below were checked too" if share else "labelled rows were collected separately"
         raise InputError(
             f"the labels alone do not say which rows the review found, since {why}: give the answers (reviews=, "
             "--reviews FILE)."

@@ -12,8 +12,8 @@ p/(p + \pi n_U/n_L)`, in the single set the label frequency times p; with every 
 regression. Beside the likelihood stands what the labels given the scores do not say: over the population p must
 average to the class prior, up to the sample's own error (a quadratic penalty with the mean's variance).
 
-The PU risk (paper 002, equation 2) has its lowest point at the same p, but weighs positives of high score linearly in
-their logit; the likelihood bounds their weight. ``benchmarks/recalibration.py`` measures what that gains.
+The PU risk (the PU-ECE paper, equation 2) has its lowest point at the same p, but weighs positives of high score
+linearly in their logit; the likelihood bounds their weight. ``benchmarks/recalibration.py`` measures what that gains.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 r"""Expectations over the population, from labelled and unlabelled rows.
 
 For any loss, :math:`E[\ell(f, Y)] = E[\ell(f,0)] + \pi E[\ell(f,1) - \ell(f,0) \mid Y = 1]`: a mean over everyone
-plus a mean over positives (the unbiased PU risk, paper 002, equation 2). Both are linear in the rates of the three
-kinds of rows, so value and variance follow from one pass over the distinct scores.
+plus a mean over positives (the unbiased PU risk, the PU-ECE paper, equation 2). Both are linear in the rates of the
+three kinds of rows, so value and variance follow from one pass over the distinct scores.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def check_redraws(redraws: Any) -> int:
 
 
 def spread(class_prior: float, labelled: float, unlabelled: float) -> float:
-    r"""The rate that rules every bound of paper 002: :math:`S = \pi^2/n_P + 1/n_U`.
+    r"""The rate that rules every bound of the PU-ECE paper: :math:`S = \pi^2/n_P + 1/n_U`.
 
     >>> spread(0.5, 100, 400)
     0.005
@@ -69,7 +69,7 @@ def optimal_bins(
     constants: Literal["one", "proof"] = "one",
     lipschitz: float = 1.0,
 ) -> int:
-    r"""The number of bins that balances the two errors: paper 002, Corollary 1.
+    r"""The number of bins that balances the two errors: the PU-ECE paper, Corollary 1.
 
     .. math:: B = \left\lceil c\,\left(\frac{\pi^2}{n_P} + \frac{1}{n_U}\right)^{-1/3} \right\rceil
 
@@ -114,7 +114,7 @@ def _inverse(size: float) -> Fraction:
 def proof_bins(
     class_prior: float, labelled: float, unlabelled: float, *, binning: str = "mass", lipschitz: float = 1.0
 ) -> float:
-    """The real number of bins at which the proof of Corollary 1 minimises its bound (paper 002, appendix A.2).
+    """The real number of bins at which the proof of Corollary 1 minimises its bound (the PU-ECE paper, appendix A.2).
 
     >>> round(proof_bins(0.4, 200, 3000, binning="mass", lipschitz=1.5), 6)
     4.791027

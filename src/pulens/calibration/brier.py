@@ -71,7 +71,7 @@ def brier_score(
 
     .. math:: E[(f - Y)^2] = E[f^2] + \pi\,E[1 - 2f \mid Y = 1]
 
-    the unbiased PU risk (paper 002, equation 2) of the squared loss. With :math:`p_b, \bar f_b, \hat y_b` of the
+    the unbiased PU risk (the PU-ECE paper, equation 2) of the squared loss. With :math:`p_b, \bar f_b, \hat y_b` of the
     bins as in :func:`reliability`, the parts are :math:`\sum_b p_b(\bar f_b - \hat y_b)^2` (calibration),
     :math:`\sum_b p_b(\hat y_b - \pi)^2` (resolution) and :math:`\pi(1-\pi)` (uncertainty): Murphy (1973).
 

@@ -35,7 +35,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     ``fit`` takes labels 1 (labelled positive), 0 (unlabelled) and, if there are any, -1 (known negative). The
     estimator learns to tell labelled from other rows on part of the data and scores the rest, fold by fold; a map
     from these scores to the probability of being positive is fitted to them, and the estimator is then fitted to all
-    rows. So neither the map nor the error reported beside it ever sees a score of a row that its estimator was
+    rows. So neither the map nor the error reported with it ever sees a score of a row that its estimator was
     trained on.
 
     Parameters

@@ -1,4 +1,4 @@
-"""PU-ECE: the expected calibration error without negatives (paper 002), with its noise floor and its interval."""
+"""PU-ECE: the expected calibration error without negatives, with its noise floor and its interval."""
 
 from __future__ import annotations
 
@@ -112,9 +112,9 @@ def expected_calibration_error(
        ECE_{PU} = \sum_{b=1}^{B} \left| \frac{\pi}{n_P}\sum_m 1[f(x^P_m) \in I_b]
                   - \frac{1}{n_U}\sum_m f(x^U_m)\,1[f(x^U_m) \in I_b] \right|
 
-    Paper 002, section 3.1, in the form that also holds for bins without unlabelled rows. In the single-set
+    The PU-ECE paper, section 3.1, in the form that also holds for bins without unlabelled rows. In the single-set
     scenario labelled and unlabelled rows together are the sample of the population, and known negatives belong to
-    it; with label noise the positives of each bin are recovered as in paper 003.
+    it; with label noise the positives of each bin are recovered as in Jain et al. 2017.
 
     Parameters
     ----------
@@ -136,7 +136,7 @@ def expected_calibration_error(
     scores_are
         ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
 
-    The interval speaks of the error of the binned model, with these bins: from below it learns the sign of each gap
+    The interval is about the error of the binned model, with these bins: from below it learns the sign of each gap
     on one half of the rows and applies it to the other, averaged over all halves; from above it takes the value with
     the bootstrap's bias correction. Where the class prior is in doubt the interval is the hull over it
     (:mod:`pulens.intervals.prior_doubt`), at the confidence asked for.

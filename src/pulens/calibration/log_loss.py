@@ -42,8 +42,8 @@ def log_loss(
 
     .. math:: E[-\ln(1-f)] + \pi\,E[\ln(1-f) - \ln f \mid Y = 1]
 
-    the unbiased PU risk (paper 002, equation 2) of the logistic loss. Scores are kept ``clip`` away from 0 and 1.
-    The parts use the Kullback-Leibler divergence from a bin's share of positives to its mean score (calibration) and
+    the unbiased PU risk (the PU-ECE paper, equation 2) of the logistic loss. Scores are kept ``clip`` away from 0 and
+    1. The parts use the Kullback-Leibler divergence from a bin's share of positives to its mean score (calibration) and
     to the class prior (resolution), and the entropy of the class prior (uncertainty); shares outside [0, 1] are
     clipped for them.
 

@@ -1,8 +1,8 @@
 r"""Recovered masses: how much of the population, and of its positives, each bin of scores holds.
 
 Every rate of positives and of the population is a linear map of the rates among labelled, unlabelled and known
-negative rows (:class:`pulens.recovery.Recovery`). With clean labels in case-control the map is that of paper
-002: positives :math:`\pi\,p_{b,P}`, population :math:`p_{b,U}`. In the single set the population is every row.
+negative rows (:class:`pulens.recovery.Recovery`). With clean labels in case-control the map is that of the
+PU-ECE paper: positives :math:`\pi\,p_{b,P}`, population :math:`p_{b,U}`. In the single set the population is every row.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ _PIECE = 1 << 15
 
 
 def choose_edges(evidence: Evidence, *, binning: str, bins: int | str | None, lipschitz: float = 1.0) -> Floats:
-    """Edges for a data set: as many bins as asked, or as many as Corollary 1 of paper 002 recommends."""
+    """Edges for a data set: as many bins as asked, or as many as Corollary 1 of the PU-ECE paper recommends."""
     check_binning(binning)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     population = population_at_or_above(evidence.tally, unlabelled_only=masses.unlabelled_only)
@@ -160,7 +160,7 @@ def choose_edges(evidence: Evidence, *, binning: str, bins: int | str | None, li
             constants="proof" if bins == "proof" else "one",
             lipschitz=lipschitz,
         )
-        # theory speaks of large samples; in tiny ones it may ask for more bins than there are rows to divide
+        # theory is about large samples; in tiny ones it may ask for more bins than there are rows to divide
         number = max(1, min(number, int(rows // 2))) if binning == "mass" else number
     else:
         number = check_bins(bins)

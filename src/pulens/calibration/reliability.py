@@ -164,7 +164,7 @@ def reliability(
     seed: int = 0,
     **options: Any,
 ) -> Reliability:
-    r"""The reliability diagram of paper 002, appendix G.
+    r"""The reliability diagram of the PU-ECE paper, appendix G.
 
     Each bin with rows of the population has the point :math:`(\bar f_b, \hat y_b)`: the mean score and the recovered
     share of positives :math:`\hat y_b = \pi p_{b,P}/p_{b,U}`. A bin without such rows has no point; its positives
@@ -248,7 +248,7 @@ def fraction_intervals(
 
     ``shares`` are the values, which the intervals hold; the doubt about the class prior enters as everywhere
     (:mod:`pulens.intervals.policy`): drawn once per redraw for all bins, or a hull over its range. With design
-    ``effects`` (kind, bin), of rows that belong together, so many rows count as one.
+    ``effects`` (kind, bin), of rows that belong together, this many rows count as one.
     """
     redraws, rng = check_redraws(redraws), np.random.default_rng(check_seed(seed))
     counts, place = counted.counts, slice(None)

@@ -46,7 +46,7 @@ class CellEvidence:
 
     @cached_property
     def list_rows(self) -> Floats:
-        """Rows of every cell in the list that numbers speak of."""
+        """Rows of every cell in the list that numbers are about."""
         totals = self.cells.totals
         return totals.sum(axis=1) if self.is_single else totals[:, 1]
 

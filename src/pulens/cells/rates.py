@@ -23,7 +23,7 @@ from pulens.recovery.contingency import Contingency, missing_of
 from pulens.types import Floats
 
 LEAST_SHARE = 1e-9  # of positives: drawn class priors of 0 in every cell would leave nothing to add up
-EVEN_CELLS = 12  # up to so many cells draws are spread evenly; with more their own noise averages out
+EVEN_CELLS = 12  # up to this many cells draws are spread evenly; with more their own noise averages out
 
 
 class DrawnRates(NamedTuple):

@@ -57,7 +57,7 @@ def write_all(contents: Mapping[str, bytes]) -> None:
 def all_or_none(contents: Mapping[str, bytes]) -> Iterator[None]:
     """Write several files, which take their places when what is done meanwhile went well too.
 
-    Everything is on the disk, beside its place, before the first file is moved into it.
+    Everything is on the disk, next to its place, before the first file is moved into it.
     """
     with ExitStack() as stack:
         for path, content in contents.items():

@@ -12,7 +12,7 @@ import click
 @click.option("--html", "html_path", default="pulens-demo.html", show_default=True, help="Where the page goes.")
 @click.option("--table", help="Where the scores and labels go as a CSV file; without it nowhere.")
 def command(seed: int, html_path: str, table: str | None) -> None:
-    """Train on PU labels, evaluate from PU labels alone, and show the truth beside it.
+    """Train on PU labels, evaluate from PU labels alone, and show the truth next to it.
 
     The data are scikit-learn's handwritten digits: those from 5 to 9 are positive, half of them are labelled and
     everything else is unlabelled. The truth is used for nothing but the last column.

@@ -131,7 +131,7 @@ def _bisect(lead: Callable[[float], float], low: float, high: float, before: flo
 def largest_credible_prior(tally: Tally, purity: float) -> float:
     """The share of positives among the unlabelled rows cannot much exceed eta/gamma at any threshold.
 
-    A false positive rate below zero is impossible: paper 003, equation 2, gives the prior at which the recovered
+    A false positive rate below zero is impossible: Jain et al. 2017, equation 2, gives the prior at which the recovered
     rate would get there, here with two standard errors to spare.
     """
     labelled, unlabelled, _ = tally.totals

@@ -25,7 +25,7 @@ FEWEST_LABELLED = 2  # of which anything can be said of how rows differ
 class Difference:
     """How much one model's metric exceeds another's, and how sure that is.
 
-    ``probability`` is the share of redraws in which the first model is the better one. ``p_value`` speaks of this
+    ``probability`` is the share of redraws in which the first model is the better one. ``p_value`` is about this
     pair alone; ``adjusted_p_value`` allows for all pairs that were looked at (Holm). Over a range of class priors both
     are the largest, and ``interval`` covers all of them; a class prior with a confidence is drawn in every redraw.
 
@@ -44,7 +44,7 @@ class Difference:
     undefined_because: str | None = None
 
     def is_clear(self, confidence: float) -> bool:
-        """Whether the pair can be told apart at this confidence, all pairs considered."""
+        """Whether the difference is clear at this confidence, all pairs considered."""
         return self.adjusted_p_value < 1 - check_confidence(confidence)
 
     def __str__(self) -> str:

@@ -323,7 +323,7 @@ def _within_cells(
     checked: ReviewsAsked,
     cost_ratio: float | None,
 ) -> Comparison:
-    """A comparison whose labels are random within cells only, with what checked rows say beside it."""
+    """A comparison whose labels are random within cells only, with what checked rows show."""
     from pulens.comparison.within import compare_within
 
     reviewed, resampling = None, question.resampling

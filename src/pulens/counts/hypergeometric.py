@@ -1,7 +1,7 @@
 r"""Kernels for the hypergeometric distribution, exact to about 13 digits for populations of many millions.
 
 Draw ``called`` of ``rows`` objects at random; ``labelled`` of the objects carry a label; the number of hits X is
-hypergeometric (paper 000, equation 1). Factorials of millions cancel to almost nothing in that formula, and so do
+hypergeometric (the PULP paper, equation 1). Factorials of millions cancel to almost nothing in that formula, and so do
 their logarithms (equation 4 loses eight digits at ten million rows). Stirling's formula takes the large parts
 apart first: with :math:`c` the four cells of the table of labels against calls and :math:`e` their expected
 values under independence,
@@ -96,7 +96,7 @@ def _product(a: Any, b: Any) -> tuple[Floats, Floats]:
 
 
 def log_pmf(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
-    """Log of the probability of exactly so many hits; -inf where that cannot happen.
+    """Log of the probability of exactly this many hits; -inf where that cannot happen.
 
     >>> np.exp(log_pmf([0, 1, 2, 3], 5, 2, 3)).round(12)
     array([0.1, 0.6, 0.3, 0. ])
@@ -117,7 +117,7 @@ def log_pmf(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
 
 
 class Tails(NamedTuple):
-    """Chances of fewer than, and of at least, so many hits, with their logarithms."""
+    """Chances of fewer than, and of at least, this many hits, with their logarithms."""
 
     fewer: Floats
     at_least: Floats

@@ -1,7 +1,7 @@
 r"""Averages over all operating points of a ranking: call the top i rows positive, for i = 0 to N.
 
-Labelled rows count as hits, all others as misses, as in paper 000 (equation 3). Tied rows have no order. Four rules
-say what happens inside a tie: ``expected`` averages over all orders, ``grouped`` keeps only the thresholds that
+Labelled rows count as hits, all others as misses, as in the PULP paper (equation 3). Tied rows have no order. Four
+rules say what happens inside a tie: ``expected`` averages over all orders, ``grouped`` keeps only the thresholds that
 exist, ``optimistic`` and ``pessimistic`` put the labelled rows first or last.
 """
 

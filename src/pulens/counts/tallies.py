@@ -163,7 +163,7 @@ class Tallies(Mapping[Any, Tally]):
         return Tally.from_increments(columns[0], columns[1], columns[2], negative, highest)
 
     def blocks(self, rows: int = ROWS_AT_ONCE) -> Iterator[slice]:
-        """Slices of segments whose scores are looked at together: at most so many, or a single segment."""
+        """Slices of segments whose scores are looked at together: at most this many, or a single segment."""
         start = 0
         while start < len(self):
             stop = int(np.searchsorted(self.bounds, self.bounds[start] + rows, side="right")) - 1

@@ -1,4 +1,4 @@
-"""Curves through the tables of paper 001's bounds, and the areas under them."""
+"""Curves through the tables of Claesen et al.'s bounds, and the areas under them."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from pulens.recovery.contingency import Contingency
 
 
 def detection_error_curve(table: Contingency) -> Curve:
-    """The corrected ROC curve (paper 003, Algorithm 1) turned upside down, as in speech and biometrics.
+    """The corrected ROC curve (Jain et al. 2017, Algorithm 1) turned upside down, as in speech and biometrics.
 
     >>> import numpy as np
     >>> curve = detection_error_curve(Contingency(np.array([np.inf, 0]), np.array([0, 1.]), np.array([0, 1.]), 1, 1))

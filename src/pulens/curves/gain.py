@@ -10,7 +10,7 @@ from pulens.recovery.contingency import Contingency
 
 
 def gain_curve(table: Contingency) -> Curve:
-    """Recall against the predicted positive rate, for people who can inspect the top so many rows.
+    """Recall against the predicted positive rate, for people who can inspect the top this many rows.
 
     >>> import numpy as np
     >>> curve = gain_curve(Contingency(np.array([np.inf, .9, .5]), np.array([0, .5, 1]), np.array([0, 0, 1]), 1, 3))

@@ -44,7 +44,7 @@ def precision_recall_curve(table: Contingency, *, form: Form = "point") -> Curve
     r"""Precision against recall, recall never falling.
 
     ``form="point"`` recovers each threshold by itself, precision :math:`TP/(TP+FP)` in the target population:
-    paper 003, equations 1 and 3. ``form="roc"`` first corrects the ROC curve (Algorithm 1) and reads precision
+    Jain et al. 2017, equations 1 and 3. ``form="roc"`` first corrects the ROC curve (Algorithm 1) and reads precision
     off it. With label noise the first is biased down for strong classifiers, the second up for weak ones.
 
     >>> import numpy as np

@@ -1,4 +1,4 @@
-"""The recovered ROC curve: true positive rate against false positive rate (paper 003, Algorithm 1)."""
+"""The recovered ROC curve: true positive rate against false positive rate (Jain et al. 2017, Algorithm 1)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Interpolation = Literal["trapezoid", "step-left", "step-right"]
 
 
 def roc_curve(table: Contingency) -> Curve:
-    """Points that could belong to a ROC curve, in order, made non-decreasing: paper 003, Algorithm 1.
+    """Points that could belong to a ROC curve, in order, made non-decreasing: Jain et al. 2017, Algorithm 1.
 
     Tables whose recovered rates leave [0, 1] are dropped (rates within 1e-12 of it are kept: the end point
     (1, 1) must survive rounding), the rest sorted by false and then true positive rate, and each true positive

@@ -75,7 +75,7 @@ def check_volume(volume: Any) -> float:
 
 
 def chance_above(most: float, volume: float, flagged: Any, rows: float) -> Any:
-    r"""The chance that a volume has more than so many alarms, where ``flagged`` of ``rows`` were seen flagged.
+    r"""The chance that a volume has more than this many alarms, where ``flagged`` of ``rows`` were seen flagged.
 
     Beta-binomial with the Jeffreys posterior of the flagged share, :math:`(m + \frac12, N - m + \frac12)`.
 

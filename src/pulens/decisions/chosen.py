@@ -94,7 +94,7 @@ class ChosenAgain:
         return np.asarray(drawn - known)
 
     def tail(self, tail: float) -> float:
-        """The tail of percentiles for so many labelled rows."""
+        """The tail of percentiles for this many labelled rows."""
         return PriorDraws(self.evidence).tail(tail)
 
 

@@ -117,7 +117,7 @@ def labelled_rows(evidence: Evidence) -> Floats:
 
 
 def first_rows(evidence: Evidence) -> float:
-    """Labelled rows from which on precision is looked at: of cells, so many that their weights are worth ten."""
+    """Labelled rows from which precision is looked at; within cells as many as make their weights worth ten."""
     within = evidence.within
     if within is None:
         return FIRST_ROWS

@@ -43,7 +43,7 @@ class Prediction(NamedTuple):
 
 
 def predicted_hits(alarms: int, precision: Estimate) -> Prediction:
-    """Hits among so many alarms: precision spread as its interval says, then a binomial draw.
+    """Hits among this many alarms: precision spread as its interval says, then a binomial draw.
 
     >>> from pulens.estimate import Interval
     >>> print(predicted_hits(50, Estimate("precision", 0.62, Interval(0.5, 0.74, 0.95, "Jeffreys"))))

@@ -29,7 +29,7 @@ class RegretOverRange(NamedTuple):
     safest_regret: float
 
     def to_dict(self, per: float = 1.0) -> dict[str, Any]:
-        """Regrets for so many rows; thresholds that flag no row are ``None``."""
+        """Regrets for this many rows; thresholds that flag no row are ``None``."""
         low, high, safest = (each if math.isfinite(each) else None for each in (*self.cheapest, self.safest))
         return {
             "largest": per * self.largest,

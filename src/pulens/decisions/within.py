@@ -192,7 +192,7 @@ class ChosenAgainWithin:
         return np.asarray(value(self.redrawn) - value(self.observed))
 
     def tail(self, tail: float) -> float:
-        """The tail of percentiles for so many labelled rows, or buckets of clusters."""
+        """The tail of percentiles for this many labelled rows, or buckets of clusters."""
         if self.evidence.is_clustered:
             return expanded_tail(tail, self.evidence.buckets_by_cell.fewest)
         return expanded_tail(tail, float(self.evidence.cells.cells.totals[:, 0].sum()))

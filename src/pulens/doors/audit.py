@@ -141,8 +141,8 @@ def plan_audit(
     if question.label_noise > 0 and question.scenario is Scenario.SINGLE_SET:
         raise AssumptionError(
             f"label_noise {label_noise!r} leaves it open which labelled rows are positive, and in the single-set "
-            "scenario they belong to the population that the answers speak of. Say scenario='case-control' (--scenario "
-            "case-control) if they were collected apart, or label_noise=0."
+            "scenario they belong to the population of the answers. Say scenario='case-control' (--scenario "
+            "case-control) if they were collected separately, or label_noise=0."
         )
     check_drawable(source, asked, id)
     tally = read_tally(source, scores, allow_one_kind=True, **asked.arguments)
@@ -286,7 +286,7 @@ class QueueResult(AuditResult):
         return "\n\n".join([text, *judges_text(self)])
 
     def more(self, budget: int, *, source: Any = None, allow_changed: bool = False) -> AuditPlan:
-        """The plan enlarged to so many rows in all; write it to a new queue, which keeps the answers."""
+        """The plan enlarged to this many rows in all; write it to a new queue, which keeps the answers."""
         return more_audit(self.path, budget=budget, source=source, plan=None, allow_changed=allow_changed)
 
 
@@ -336,7 +336,7 @@ def read_audit(
         ending of its name (.csv, .tsv, .parquet, .xlsx). How often both agree is in ``result.agreement``; numbers rest
         on the first judge alone.
     nearly_random
-        Numbers for labels that favour either side of the threshold, but at most so many to one, stand beside the others
+        Numbers for labels that favour either side of the threshold, but at most this many to one, next to the others
         (``result.near_random``).
     """
     made = read_plan(path if plan is None else plan)

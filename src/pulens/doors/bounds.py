@@ -132,7 +132,7 @@ class Bounds:
             yield latent, (fewest + known, most + known)
 
     def _sizes(self, latent: Floats) -> tuple[Floats, Floats]:
-        """Positive and negative rows that the tables speak of."""
+        """Positive and negative rows that the tables are about."""
         labelled, unlabelled, negative = self.evidence.tally.totals
         if not self._labelled_too:
             return latent, unlabelled - latent
@@ -140,7 +140,7 @@ class Bounds:
 
     @cached_property
     def _called(self) -> Floats:
-        """Rows predicted positive that the tables speak of, at each threshold."""
+        """Rows predicted positive that the tables are about, at each threshold."""
         tally = self.evidence.tally
         kinds = (tally.labelled, tally.unlabelled, tally.negative) if self._labelled_too else (tally.unlabelled,)
         return np.concatenate([[0.0], np.sum([np.asarray(kind, float) for kind in kinds], axis=0)])
@@ -290,7 +290,7 @@ class Bounds:
                 f"{self.confidence:.0%} bounds ({self.band}, from {self.approach}), unlabelled prior {share}",
                 f"  roc_auc            {self.roc_auc}",
                 f"  average_precision  {self.average_precision}",
-                f"  speak of {self.target_population}",
+                f"  population: {self.target_population}",
             ]
         )
 
@@ -330,12 +330,12 @@ def bounds(
     approach: str = "positives",
     **reading: Any,
 ) -> Bounds:
-    r"""Bounds on ROC and precision-recall curves and on any metric of the contingency table: paper 001.
+    r"""Bounds on ROC and precision-recall curves and on any metric of the contingency table: Claesen et al..
 
     Parameters
     ----------
     labels, scores, class_prior, unlabelled_prior, scenario
-        As for :func:`pulens.evaluate`. The tables speak of the unlabelled rows in case-control data, of all rows in
+        As for :func:`pulens.evaluate`. The tables are about the unlabelled rows in case-control data, of all rows in
         the single-set scenario (as in the paper).
     score, label
         Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and

@@ -16,7 +16,7 @@ MOST_EFFECTS = 20  # segments whose design effect is found: it takes a second in
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """Clusters, at least and at most; buckets, of which so many hold labelled rows; rows; and the design effect.
+    """Clusters, at least and at most; buckets, of which some hold labelled rows; rows; and the design effect.
 
     ``design_effect`` is how many times the variance of ``metric`` is what it would be if rows were independent: rows
     that belong together say as much as rows divided by it.

@@ -75,8 +75,7 @@ COMBINATIONS = {
     "practice-reviews": Refused(
         PRACTICE,
         REVIEWS,
-        "what checked rows prove needs no assumption about labelling, and what is recovered beside it takes labels for "
-        "random",
+        "what checked rows prove needs no assumption about labelling, and what is recovered takes labels for random",
         "leave `--labelling` out: the checked rows lead",
     ),
     "practice-noise": Refused(

@@ -329,7 +329,7 @@ class Evaluation:
         return [*([] if against is None else [against]), *self.audit.notices]
 
     def _diagnosed(self, recall: Estimate | None = None) -> list[Notice]:
-        """What the counts show; within cells, without what speaks of labels that are random among all rows."""
+        """What the counts show; within cells, without what is about labels that are random among all rows."""
         found = diagnose(self.evidence, None if self._explains_any_rows else recall)
         return (
             found
@@ -519,11 +519,11 @@ class Evaluation:
                 f"pulens.evaluate(..., per={shown(per)}), or pulens evaluate --top ... --per COLUMN."
             )
         if per != self.queries.column:
-            raise PulensError(f"per={shown(per)}: queries were told apart by {self.queries.column!r}.")
+            raise PulensError(f"per={shown(per)}: queries are identified by {self.queries.column!r}.")
         return self.queries
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
-        """What the curves and any metric can be, given a band on the ranks of the labelled rows: paper 001."""
+        """What the curves and any metric can be, given a band on the ranks of the labelled rows: Claesen et al.."""
         own = self._random_labels("cells-bounds")
         return bounds(own.evidence, band=band, approach=approach, confidence=confidence)
 
@@ -784,11 +784,11 @@ def evaluate(
     unlabelled_prior
         Share of positives among the unlabelled rows, instead of ``class_prior``.
     label_noise
-        Share of labelled rows that are in truth negative.
+        Share of labelled rows that are really negative.
     scenario
         ``"single-set"``: rows were labelled out of one sample, and the unlabelled ones are what is left.
-        ``"case-control"``: the labelled rows were collected apart, and the unlabelled ones alone are a sample of the
-        population.
+        ``"case-control"``: the labelled rows were collected separately, and the unlabelled ones alone are a sample of
+        the population.
     threshold
         Rows with ``score >= threshold`` are predicted positive. By default the threshold with the best recovered F1.
     weights
@@ -810,7 +810,8 @@ def evaluate(
         Sharpen the audit by an estimate of the class prior, ``class_prior="auto"`` or another; both must then be right.
     worlds
         Where the data rule random labels out at this class prior, numbers are those of the nearest possible world, with
-        the range over worlds of up to so many times its preference in labelling. See docs/research/sensitivity.md.
+        the range over labelling that favours high scores up to this many times as much
+        (docs/research/sensitivity.md).
     reviews, reviewed_above, reviewed_below_share, id
         Rows that people checked: the queue of ``pulens audit plan``, its answer, or a log with chances; see
         :func:`pulens.read_reviews`. The answer's ``audit`` holds what they prove without any assumption about

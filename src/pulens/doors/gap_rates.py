@@ -131,7 +131,7 @@ def difference_ends(rates: GroupRates, first: NDArray[np.intp], second: NDArray[
     return np.stack([low, high])
 
 
-FURTHEST = 20.0  # a quantile beyond which no p-value is told apart from 0
+FURTHEST = 20.0  # a quantile beyond which no p-value is distinguished from 0
 
 
 def quantile_of_equality(rates: GroupRates, first: NDArray[np.intp], second: NDArray[np.intp]) -> float:

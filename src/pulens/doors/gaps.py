@@ -83,7 +83,7 @@ class AuditSize:
 
     A difference of two shares of :math:`n` positives each is known to within :math:`c\sqrt{2x(1-x)/n}`; :math:`c` is
     the critical value of the gaps, 1.96 for two groups. ``positives`` is the larger number of the two groups of the
-    verdict; ``missing`` says how many each group lacks beside its labelled rows, and ``rows`` how many unlabelled rows
+    verdict; ``missing`` says how many each group lacks next to its labelled rows, and ``rows`` how many unlabelled rows
     have to be checked for that, where a class prior says how many of them are positive. That is never more than the
     group has: ``too_few`` holds the groups where even all of them would not do, with the positives to expect.
     """
@@ -151,7 +151,7 @@ class Gaps:
 
     @property
     def lead(self) -> Gap | None:
-        """The pair to speak of first: the one whose gap is surest to be large, or else the largest."""
+        """The pair to name first: the one whose gap is surest to be large, or else the largest."""
         if not self.differences:
             return None
         clearest = max(self.differences, key=lambda gap: gap.low)
@@ -232,7 +232,7 @@ class Gaps:
         }
 
     def _common(self) -> dict[str, Any] | None:
-        """The pair that the verdict speaks of, at one class prior for both."""
+        """The pair that the verdict is about, at one class prior for both."""
         lead, common = self.lead, self.common_prior
         if lead is None or common is None:
             return None

@@ -68,7 +68,7 @@ class GroupedRows:
         return totals, above
 
     def population(self, counts: Floats) -> Floats:
-        """Of counts by group and kind, the rows that stand for the population: labelled rows collected apart do not."""
+        """Of counts by group and kind, the rows of the population; labelled rows collected separately are none."""
         every: Floats = counts.sum(axis=-1)
         if self.scenario is Scenario.SINGLE_SET:
             return every

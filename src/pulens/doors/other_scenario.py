@@ -22,17 +22,17 @@ WITHOUT_INTERVAL = 0.02  # change from which on a number without an interval cou
 INVISIBLE = 0.0005  # change that three decimals do not show, however narrow the interval
 COME_ABOUT = {
     Scenario.SINGLE_SET: "picked out of one sample with the unlabelled ones",
-    Scenario.CASE_CONTROL: "collected apart from the unlabelled ones",
+    Scenario.CASE_CONTROL: "collected separately from the unlabelled ones",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class OtherScenario:
-    """The scenario that was not taken for granted, and the shown numbers that would move beyond their doubt.
+    """The scenario that was not assumed, and the shown numbers that would move beyond their doubt.
 
     ``held`` says which share of positives stays the same. A class prior that the caller gave is held
     (``"population"``): it is a fact about the world, whichever way rows were labelled. An estimate or an audit
-    speaks of the unlabelled rows, and so does ``unlabelled_prior``: there their share is held (``"unlabelled"``).
+    is about the unlabelled rows, and so does ``unlabelled_prior``: there their share is held (``"unlabelled"``).
     ``moved`` holds (value here, value there) of every metric that differs by more than half the width of its
     interval. ``impossible_because`` says why the class prior rules the other scenario out, where it does.
     """

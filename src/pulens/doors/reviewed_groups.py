@@ -1,7 +1,7 @@
 """Checked rows beside cells, and beside rows that belong together.
 
-What checked rows prove by themselves speaks of the rows at hand: chance lies in which rows were drawn, and neither
-cells nor clusters change how they were. What is recovered from labels speaks of more, and there both matter: rows are
+What checked rows prove by themselves is about the rows at hand: chance lies in which rows were drawn, and neither
+cells nor clusters change how they were. What is recovered from labels is about more, and there both matter: rows are
 counted by cell and by bucket with the checked ones put back among the unlabelled ones, and the checked rows of every
 cell tell its class prior.
 """
@@ -99,7 +99,7 @@ class GroupedReviews:
     def class_prior(self, question: Question) -> ClassPrior | None:
         """That of all rows by the checked ones; with clusters its interval also holds what other clusters would tell.
 
-        What checked rows prove speaks of the rows at hand. A class prior goes on into numbers about more than these, so
+        What checked rows prove is about the rows at hand. A class prior goes on into numbers about more than these, so
         where rows belong together it is found again without each bucket of clusters.
         """
         silent = replace(question, unlabelled_prior=0.0)

@@ -117,7 +117,7 @@ def read_reviews(
     reviews
         A file, a table or a mapping of columns: ``answer`` (1 or yes, 0 or no, ``?``, empty), and ``probability``, the
         chance that the row would be checked; ``row`` (0 is the first) or the column that ``id`` names says which row a
-        line speaks of, unless there is a line for every row. Or an :class:`pulens.audits.AuditResult`, or the queue of
+        line is about, unless there is a line for every row. Or an :class:`pulens.audits.AuditResult`, or the queue of
         ``pulens audit plan``.
     reviewed_above, reviewed_below_share
         Instead of chances: every row that scores so much was checked, and a random share of the others. Without
@@ -224,7 +224,7 @@ def row_reviews(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked,
     if reading.table is not None or reading.where is not None or (isinstance(labels, str) and is_address(labels)):
         raise InputError(
             "reviews are joined to the rows of a file or of a table in memory; of a database give the queue that "
-            "pulens audit plan wrote, with its plan beside it."
+            "pulens audit plan wrote, with its plan next to it."
         )
     sample = read_sample(labels, scores, allow_one_kind=True, **reading.rows)
     planned = _planned(asked, 0.95)
@@ -232,7 +232,7 @@ def row_reviews(labels: Any, scores: Any, reading: Reading, asked: ReviewsAsked,
         plan = getattr(planned, "plan", None)
         if plan is None:
             raise InputError(
-                "counts alone do not say which rows were checked: give the queue, with its plan beside it."
+                "counts alone do not say which rows were checked: give the queue, with its plan next to it."
             )
         _refuse_other_scenario(planned, scenario)
         ids = None if plan.id is None else column_of(labels, scores, plan.id, reading)
@@ -308,7 +308,7 @@ def column_of(labels: Any, scores: Any, name: str, reading: Reading) -> Sequence
 
 
 def _planned(asked: ReviewsAsked, confidence: float) -> AuditResult | None:
-    """The answer of a queue that has its plan beside it, or one that was read before."""
+    """The answer of a queue that has its plan next to it, or one that was read before."""
     if isinstance(asked.reviews, AuditResult):
         found: AuditResult | None = asked.reviews
     elif isinstance(asked.reviews, str | Path) and plan_path(asked.reviews).is_file():
@@ -341,7 +341,7 @@ def _refuse_other_scenario(planned: AuditResult, scenario: str) -> None:
     if str(own) != str(scenario):
         raise AssumptionError(
             f"the rows were drawn for scenario {own}, and {scenario} is asked for: say scenario='{own}' (--scenario "
-            f"{own}), or plan again. In the single set numbers speak of all rows, in case-control of the unlabelled."
+            f"{own}), or plan again. In the single set numbers are about all rows, in case-control of the unlabelled."
         )
 
 

@@ -112,7 +112,7 @@ def top(
 ) -> Top:
     """Precision, recall, enrichment, DCG and NDCG of the first k rows, k in rows or as a share of the list.
 
-    ``only`` leaves measures out; precision and recall, which the sentence speaks of, are always there.
+    ``only`` leaves measures out; precision and recall, which the sentence is about, are always there.
 
     >>> from pulens.evidence import gather
     >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2]

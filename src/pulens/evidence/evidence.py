@@ -18,7 +18,7 @@ from pulens.scenario import Scenario
 
 @dataclass(frozen=True)
 class Evidence:
-    """What was observed and what is taken for granted. It owns its recovery, which is derived once.
+    """What was observed and what is assumed. It owns its recovery, which is derived once.
 
     ``prior_held`` says which share stays when the numbers of labelled and unlabelled rows are redrawn: that among
     the unlabelled rows, that in the population, or that of labelled rows among the positives (the label frequency).

@@ -60,7 +60,7 @@ def counted(
     label_noise: float,
     audit: object,
 ) -> ClassPrior:
-    """The share of positives where every row's class is known; what was given beside it must agree with it.
+    """The share of positives where every row's class is known; what else was given must agree with it.
 
     >>> counted(Totals(3, 0, 5), 0.375, None, 0.0, None).value
     0.375
@@ -68,10 +68,10 @@ def counted(
     value = (1 - label_noise) * totals.labelled / totals.rows
     known = f"every row is labelled positive or known negative, so the class prior is counted: {value:.6g}"
     if audit is not None:
-        raise AssumptionError(f"{known}. audit={audit!r} speaks of unlabelled rows, and there are none: leave it out.")
+        raise AssumptionError(f"{known}. audit={audit!r} is about unlabelled rows, and there are none: leave it out.")
     if unlabelled_prior is not None and not (isinstance(unlabelled_prior, Real) and unlabelled_prior in (0, NOT_USED)):
         raise AssumptionError(
-            f"{known}. unlabelled_prior={unlabelled_prior!r} speaks of unlabelled rows, and there are none. Leave it "
+            f"{known}. unlabelled_prior={unlabelled_prior!r} is about unlabelled rows, and there are none. Leave it "
             "out, or check which label value means unlabelled (unlabelled=..., or --unlabelled on the command line)."
         )
     if class_prior is not None and not isinstance(class_prior, str):
@@ -82,7 +82,7 @@ def counted(
             raise AssumptionError(
                 f"{known}, which contradicts class_prior={told!r}. Leave it out; if the rows were picked by their "
                 "class and the population has another share of positives, give the rows weights that say so. If rows "
-                "are unlabelled in truth, check which label value means that (unlabelled=..., or --unlabelled on the "
+                "are really unlabelled, check which label value means that (unlabelled=..., or --unlabelled on the "
                 "command line)."
             )
     return ClassPrior(value, 0.0, "counted", assumption="Every row is labelled positive or negative.")

@@ -368,7 +368,7 @@ def _parse_floats(array: NDArray[Any], name: str, row_name: RowName, first_row: 
 
 
 def crossed(group_by: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    """The columns by which rows are told apart.
+    """The columns that identify rows.
 
     >>> crossed(None), crossed("site"), crossed(("site", "sex"))
     ((), ('site',), ('site', 'sex'))

@@ -53,7 +53,7 @@ def read_queries(source: Any, scores: Any, per: Any, reading: Reading) -> Querie
     found = Tallies.of(read_tallies(source, group_by=per, **reading.arguments))
     if found.highest is not None:
         raise InputError(
-            "there are so many rows that scores were binned, and ranks within queries are not in bins: tolerance=0 "
+            "scores were binned because there are many rows, and bins have no ranks within queries: tolerance=0 "
             "(--tolerance 0) keeps every score, and --where reads a part of the rows."
         )
     if None in found:

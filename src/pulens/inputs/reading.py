@@ -69,7 +69,7 @@ class Reading:
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What differs from what is taken for granted, by name."""
+        """What differs from what is assumed, by name."""
         found = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
         return {name: value for name, (value, usual) in found.items() if not (value is usual or _equal(value, usual))}
 

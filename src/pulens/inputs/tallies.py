@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 #: Files of at least this many bytes are read by DuckDB, if it is installed; counts do not depend on it.
 LARGE_FILE = 32 << 20
-#: So are Parquet files of at least so many rows or bytes when unpacked: few bytes on disk may hold very many.
+#: So are Parquet files of at least this many rows or bytes when unpacked: few bytes on disk may hold very many.
 LARGE_ROWS, LARGE_UNPACKED = 4_000_000, 256 << 20
 #: Of millions of distinct scores in many windows, unlabelled neighbours within such cells are joined.
 WINDOW_CELL_BITS = 14
@@ -556,7 +556,7 @@ def _refuse_conditions(reading: Reading) -> None:
 
 
 def _refuse_beside_counts(what: str, said: Mapping[str, Any]) -> None:
-    """What speaks of rows cannot be obeyed once they are counted."""
+    """What is about rows cannot be obeyed once they are counted."""
     for name in ("scores", "weights", "weight", "table", "where", *_LABELS):
         if said.get(name) is not None:
             raise InputError(

@@ -222,7 +222,7 @@ def _in_buckets(columns: Mapping[str, Any], told: Mapping[str, Any]) -> BucketTa
     names, clusters, rows = told["buckets"], told["clusters"], told["counted"]
     bucket = columns["bucket"]
     if bucket.dtype.kind != "i" or bucket.min(initial=-1) < -1 or bucket.max(initial=-1) >= len(names):
-        raise InputError(f"it names {len(names)} buckets, and its rows speak of others.")
+        raise InputError(f"it names {len(names)} buckets, and its rows are about others.")
     mine = bucket >= 0
     plain = {name: values[~mine] for name, values in columns.items()}
     if np.array_equal(plain["score"], plain["highest"]):

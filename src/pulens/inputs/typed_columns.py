@@ -223,7 +223,7 @@ def raw_columns(table: Any) -> dict[str, Any]:
 def _frame_columns(table: Any) -> Iterator[tuple[str, Any]]:
     frame = open_frame(table)
     for name in frame.columns:
-        find_column(name, frame.columns)  # two columns of one name could not be told apart
+        find_column(name, frame.columns)  # two columns of one name could not be distinguished
         yield str(name), frame.get_column(name).to_list()
 
 

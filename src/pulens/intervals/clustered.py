@@ -132,7 +132,7 @@ def ends_around(
     rows: float,
     within: tuple[float, float] = UNIT,
 ) -> Ends:
-    """Ends of a number with a standard error from buckets, of which so many hold so many labelled rows.
+    """Ends of a number with a standard error from buckets, of which some hold this many labelled rows.
 
     ``reach`` is how many standard errors away an end lies that is missed with the chance ``tail``: Student's and the
     normal one.
@@ -254,7 +254,7 @@ def inflation_at(evidence: Evidence, threshold: float, rate: str) -> float:
     """
     buckets, draws = evidence.buckets, PriorDraws(evidence)
     assert buckets is not None
-    if buckets.holds_single_rows:  # independent rows: what is possible does not hang on how their error is found
+    if buckets.holds_single_rows:  # independent rows: what is possible does not depend on how their error is found
         return 1.0
     left = LeftOut.of(buckets, np.array([threshold]))
     share = evidence.class_prior.unlabelled

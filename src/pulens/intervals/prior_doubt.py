@@ -156,7 +156,7 @@ class PriorDoubt:
         return np.asarray(np.clip(np.asarray(shares, float), 0.0, highest))
 
     def over(self, many: int, confidence: float | None = None) -> list[float]:
-        """So many shares, evenly over the share's own interval, or over the one it would have at ``confidence``."""
+        """This many shares, evenly over the share's own interval, or over the one it would have at ``confidence``."""
         own = self.own
         if own is None:
             return [self.evidence.class_prior.unlabelled]

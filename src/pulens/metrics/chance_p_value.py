@@ -9,7 +9,7 @@ from pulens.recovery.assumptions import Assumptions
 
 
 def chance_p_value(tally: Tally, threshold: float, assumptions: Assumptions) -> float:
-    r""":math:`P(X \ge k)`: Fisher's exact test, one-sided (paper 000, equation 2).
+    r""":math:`P(X \ge k)`: Fisher's exact test, one-sided (the PULP paper, equation 2).
 
     >>> import numpy as np
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.8, .6, .3, .9, .6, .5, .4, .2]))

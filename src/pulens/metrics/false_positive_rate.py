@@ -8,7 +8,7 @@ from pulens.types import Floats
 
 
 def false_positive_rate(table: Contingency) -> Floats:
-    r""":math:`FP/(TN+FP)`, one minus specificity; paper 003's equation 2.
+    r""":math:`FP/(TN+FP)`, one minus specificity; Jain et al. 2017's equation 2.
 
     >>> false_positive_rate(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.25

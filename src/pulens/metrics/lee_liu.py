@@ -11,10 +11,10 @@ from pulens.recovery.assumptions import Assumptions
 
 
 def lee_liu(tally: Tally, threshold: float, assumptions: Assumptions) -> float:
-    r""":math:`r^2 / P(f = 1)`, which is precision times recall over class prior (Lee and Liu 2003; paper 000).
+    r""":math:`r^2 / P(f = 1)`, which is precision times recall over class prior (Lee and Liu 2003; the PULP paper).
 
     In case-control the share called positive is that of the unlabelled rows, in the single set that of all rows,
-    the form that paper 000 uses. Zero when nothing is called positive.
+    the form that the PULP paper uses. Zero when nothing is called positive.
 
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.8, .6, .3, .9, .6, .5, .4, .2]))
     >>> from pulens.recovery.assumptions import UNCORRECTED

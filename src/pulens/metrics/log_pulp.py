@@ -18,9 +18,9 @@ from pulens.types import Floats
 def log_pulp(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:
     r"""Mean over the N + 1 operating points of :math:`-\log P(X_i \ge k_i)`, in nats.
 
-    The probabilities are those of PULP (paper 000, equation 2). PULP takes one minus them and piles up at its maximum
-    for any decent ranking; their logarithm goes on. The value grows with the number of labelled rows: compare models
-    on the same rows only. One tail sum for each rank, so slower than ``pulp``: seconds for a million rows.
+    The probabilities are those of PULP (the PULP paper, equation 2). PULP takes one minus them and piles up at its
+    maximum for any decent ranking; their logarithm goes on. The value grows with the number of labelled rows: compare
+    models on the same rows only. One tail sum for each rank, so slower than ``pulp``: seconds for a million rows.
 
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.85, .65, .45, .9, .7, .5, .3, .2]))
     >>> round(log_pulp(tally, Assumptions(0.0)), 6)

@@ -11,7 +11,7 @@ from pulens.recovery.assumptions import Assumptions
 
 
 def mutual_information(tally: Tally, threshold: float, assumptions: Assumptions) -> float:
-    r""":math:`\sum p \log (p / p_{expected})` over the table of labels against calls (paper 000, section 3).
+    r""":math:`\sum p \log (p / p_{expected})` over the table of labels against calls (the PULP paper, section 3).
 
     Every row without a label counts as a negative. Zero when a margin of the table is empty.
 

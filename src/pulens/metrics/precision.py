@@ -8,7 +8,7 @@ from pulens.types import Floats
 
 
 def precision(table: Contingency) -> Floats:
-    r""":math:`TP/(TP+FP)` in the target population; paper 003, equation 3, for case-control data.
+    r""":math:`TP/(TP+FP)` in the target population; Jain et al. 2017, equation 3, for case-control data.
 
     >>> round(precision(Contingency.from_cells(0.5, 30, 15, 10, 45)).item(), 6)
     0.666667

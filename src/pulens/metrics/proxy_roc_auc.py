@@ -12,7 +12,7 @@ from pulens.scenario import Scenario
 def proxy_roc_auc(tally: Tally, assumptions: Assumptions) -> float:
     r"""Labelled against unlabelled rows (two-sample form, case-control) or against all rows (one-sample form).
 
-    Paper 003's :math:`AUC_{pu}`, and :math:`(n_L/2 + n_U AUC_{pu}) / (n_L + n_U)` in the single set. Each is an
+    Jain et al. 2017's :math:`AUC_{pu}`, and :math:`(n_L/2 + n_U AUC_{pu}) / (n_L + n_U)` in the single set. Each is an
     increasing straight line of the recovered ``roc_auc``, so all of them order models alike.
 
     >>> import numpy as np

@@ -11,7 +11,7 @@ from pulens.recovery.assumptions import Assumptions
 
 
 def pseudo_f(tally: Tally, threshold: float, assumptions: Assumptions) -> float:
-    r""":math:`2r / (P(f = 1) + P(y = 1))` (Calvo et al. 2007; paper 000).
+    r""":math:`2r / (P(f = 1) + P(y = 1))` (Calvo et al. 2007; the PULP paper).
 
     As printed it is F1 divided by the class prior, so it can exceed 1; the recovered ``f1`` is the scaled one.
 

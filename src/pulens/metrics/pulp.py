@@ -22,7 +22,7 @@ from pulens.recovery.assumptions import Assumptions
 def pulp(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:
     r""":math:`\frac{1}{N+1}\sum_{i=0}^{N} P(X_i < k_i)` with :math:`X_i` the hits of i rows drawn at random.
 
-    Paper 000, equation 3. It needs no class prior. Values of different sets are comparable only beside their
+    The PULP paper, equation 3. It needs no class prior. Values of different sets are comparable only beside their
     chance value and maximum, which the estimate carries as ``landmarks``.
 
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.85, .65, .45, .9, .7, .5, .3, .2]))

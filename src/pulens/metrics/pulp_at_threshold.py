@@ -12,7 +12,7 @@ from pulens.recovery.assumptions import Assumptions
 def pulp_at_threshold(tally: Tally, threshold: float, assumptions: Assumptions) -> float:
     r""":math:`P(X < k)`, X the labelled rows among as many rows drawn at random as are called positive.
 
-    Paper 000, equation 2. One minus this is the p-value of Fisher's exact test against "no better than chance":
+    The PULP paper, equation 2. One minus this is the p-value of Fisher's exact test against "no better than chance":
     see ``chance_p_value``, and ``log_chance_p_value`` for what rounds to 0.
 
     >>> import numpy as np

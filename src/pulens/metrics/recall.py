@@ -8,7 +8,7 @@ from pulens.types import Floats
 
 
 def recall(table: Contingency) -> Floats:
-    r""":math:`TP/(TP+FN)`; paper 003, equation 1.
+    r""":math:`TP/(TP+FN)`; Jain et al. 2017, equation 1.
 
     >>> recall(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.75

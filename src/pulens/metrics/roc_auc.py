@@ -19,7 +19,7 @@ from pulens.types import Floats
 
 
 def roc_auc(tally: Tally, assumptions: Assumptions, *, method: Literal["direct", "indirect"] = "direct") -> float:
-    r"""Paper 003, equation 4 (``direct``, unbiased), or the area under Algorithm 1's curve (``indirect``).
+    r"""Jain et al. 2017, equation 4 (``direct``, unbiased), or the area under Algorithm 1's curve (``indirect``).
 
     >>> import numpy as np
     >>> tally = Tally.from_arrays(np.array([1, 1, 1, 0, 0, 0, 0, 0]), np.array([.85, .65, .45, .9, .7, .5, .3, .2]))

@@ -8,7 +8,7 @@ from pulens.types import Floats
 
 
 def specificity(table: Contingency) -> Floats:
-    r""":math:`TN/(TN+FP)`, one minus paper 003's equation 2.
+    r""":math:`TN/(TN+FP)`, one minus Jain et al. 2017's equation 2.
 
     >>> specificity(Contingency.from_cells(0.5, 30, 15, 10, 45)).item()
     0.75

@@ -122,7 +122,7 @@ def scales(cells: Cells) -> dict[str, Floats]:
 def standardised(scale: Floats, cells: Cells) -> Floats:
     """Mean zero and standard deviation one when labelled and unlabelled rows weigh half each.
 
-    Not finite where a known negative lies so far away that all of them are one point beside it.
+    Not finite where a known negative lies so far away that all of them are one point next to it.
     """
     weights = 0.5 * (cells.labelled / cells.n_labelled + cells.unlabelled / cells.n_unlabelled)
     scale = scale / np.abs(scale).max()  # squares of very large or small scores would leave the range of doubles

@@ -31,7 +31,7 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 
 LEVELS = 401  # quantiles of the exact distribution on which its grid stands
 MOST_ROWS = 2**53  # beyond, numbers of rows cannot be told from their neighbours
-CONTRADICTION = 3.0  # standard errors between audit and estimate beyond which they do not speak of one share
+CONTRADICTION = 3.0  # standard errors between audit and estimate beyond which they do not measure one share
 
 
 class Audit(NamedTuple):

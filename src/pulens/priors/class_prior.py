@@ -53,7 +53,7 @@ def unlabelled_prior(population: float, totals: Totals, scenario: Scenario, labe
             f"class_prior {population!r} is impossible in the single-set scenario: the labelled positives alone make "
             f"up {known:.6g} of all rows. Give a class prior of at least that, say unlabelled_prior= if you meant "
             "the share among the unlabelled rows, or scenario='case-control' (--scenario case-control) if the "
-            "labelled rows were collected apart and the unlabelled rows alone are the sample of the population."
+            "labelled rows were collected separately and the unlabelled rows alone are the sample of the population."
         )
     if share >= 1:
         raise AssumptionError(
@@ -64,7 +64,7 @@ def unlabelled_prior(population: float, totals: Totals, scenario: Scenario, labe
 
 
 class Implied(NamedTuple):
-    """What is known of a segment's class prior beside its own labelled rows, when one label frequency holds for all.
+    """What is known of a segment's class prior next to its own labelled rows, when one label frequency holds for all.
 
     ``interval`` is that of the share of positives among the segment's unlabelled rows with the number of its labelled
     rows held, and ``elsewhere`` the number of labelled rows in other segments: what redraws of the segment need,
@@ -79,7 +79,7 @@ class Implied(NamedTuple):
 class ClassPrior:
     """The class prior, how sure we are of it, and where it came from.
 
-    ``value`` and ``interval`` speak of the population, ``unlabelled`` and ``unlabelled_interval`` of the
+    ``value`` and ``interval`` are about the population, ``unlabelled`` and ``unlabelled_interval`` of the
     unlabelled rows alone. An interval without a confidence is a range of possibilities. ``feasible`` holds every
     class prior that the data cannot exclude: an estimate is only as good as its assumption, the feasible range
     needs none but that labelled rows are a random sample of positives. ``feasible_uneven`` does without that too, as

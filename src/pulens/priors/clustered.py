@@ -102,14 +102,14 @@ class _World(NamedTuple):
         return population_prior(share, self.tally.totals, self.scenario, self.label_noise)
 
     def with_fewer_rows(self, times: float) -> Tally:
-        """So many times fewer rows with the same scores."""
+        """This many times fewer rows with the same scores."""
         tally = self.tally
         kinds = (tally.labelled / times, tally.unlabelled / times, tally.negative / times)
         return Tally(tally.thresholds, *kinds, binning=tally.binning)
 
 
 def _feasible_with_fewer_rows(prior: ClassPrior, effect: float, world: _World) -> ClassPrior:
-    """The class prior with a feasible range that so many times fewer rows would leave."""
+    """The class prior with a feasible range that this many times fewer rows would leave."""
     among = prior.unlabelled_feasible
     if among is None or among.confidence is None or effect <= 1:
         return prior
@@ -137,7 +137,7 @@ def _feasible_with_fewer_rows(prior: ClassPrior, effect: float, world: _World) -
 def _of_fewer_rows(
     prior: ClassPrior, world: _World, effect: float, estimated: Callable[[Tally], ClassPrior]
 ) -> ClassPrior | None:
-    """The class prior with the doubt that so many times fewer rows would leave."""
+    """The class prior with the doubt that this many times fewer rows would leave."""
     try:
         found = estimated(world.with_fewer_rows(effect))
     except PulensError:  # too few of them
@@ -173,7 +173,7 @@ def design_effect(counted: BucketTally) -> float:
 
 
 def stretched(prior: ClassPrior, world: _World, below: float, above: float) -> ClassPrior:
-    """The class prior with its doubt below and above so many times as far from its value, on the scale of log odds."""
+    """The class prior, both ends of its interval this many times as far from its value, on the log odds scale."""
     own = prior.unlabelled_interval
     assert own is not None
     ceiling = (1 - world.label_noise) * (1 - 1e-6)

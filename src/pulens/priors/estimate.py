@@ -66,10 +66,10 @@ def estimate_prior(
     method
         ``"auto"`` (the default), or a name from :func:`pulens.priors.names`.
     scenario
-        What ``value`` speaks of: the population the unlabelled rows were drawn from (``"case-control"``), or labelled
+        What ``value`` is about: the population the unlabelled rows were drawn from (``"case-control"``), or labelled
         and unlabelled rows together (``"single-set"``).
     label_noise
-        Share of labelled rows that are in truth negative, if known; see :func:`estimate_prior_and_noise`.
+        Share of labelled rows that are really negative, if known; see :func:`estimate_prior_and_noise`.
     confidence
         Of the interval and of the feasible range.
     audit
@@ -193,7 +193,7 @@ def as_class_prior(
     assumption: str,
     notices: tuple[Notice, ...] = (),
 ) -> ClassPrior:
-    """Speak of the population instead of the unlabelled rows.
+    """Refer to the population instead of the unlabelled rows.
 
     An estimate without an interval of its own gets the feasible range for one, without a confidence.
     """
@@ -281,7 +281,7 @@ def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval)
                 Severity.WARNING,
                 "weak-scores-for-prior",
                 f"Labelled and unlabelled rows are hard to tell apart (AUC {area:.3f}): either the score is weak or "
-                "most unlabelled rows are positive, and scores alone can hardly say which.",
+                "most unlabelled rows are positive, and scores alone can barely tell which.",
             )
         )
     if value < LOW_PRIOR or value > HIGH_PRIOR:

@@ -42,7 +42,7 @@ def label_frequency(whole: Totals, prior: ClassPrior, label_noise: float = 0.0) 
 def error_from_sizes(parts: Iterable[Totals], prior: ClassPrior) -> float:
     r"""Standard error, as a share of it, of the class prior of all rows from the sizes of segments being random.
 
-    The class prior speaks of the population; in n rows drawn from it segments are larger or smaller by chance, and
+    The class prior is about the population; in n rows drawn from it segments are larger or smaller by chance, and
     the mixture of their class priors moves by :math:`\sqrt{\sum w_g(\pi_g - \pi)^2/n}`.
 
     >>> round(error_from_sizes([Totals(40, 160, 0), Totals(10, 790, 0)], ClassPrior(0.2, 0.15 / 0.95, "given")), 4)

@@ -20,7 +20,7 @@ from pulens.scenario import DEFAULT_SCENARIO, check_scenario
 
 @dataclass(frozen=True, slots=True)
 class LabelNoise:
-    """Share of labelled rows that are in truth negative; ``feasible`` is what the data cannot exclude."""
+    """Share of labelled rows that are really negative; ``feasible`` is what the data cannot exclude."""
 
     value: float
     method: str

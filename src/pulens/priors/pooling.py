@@ -10,7 +10,7 @@ Each cell has an estimate :math:`t_g` of its log odds with variance :math:`v_g`;
 (Gelman, Carlin, Stern and Rubin, Bayesian Data Analysis, section 5.4). A cell without an estimate of its own is drawn
 from what the others leave: :math:`N(\mu, \tau^2)`.
 
-What is seen of a cell beside its estimate, such as how many of its rows score high, may say more of its class prior
+What is seen of a cell next to its estimate, such as how many of its rows score high, may say more of its class prior
 than the other cells do. Then the mean is a line in that number, :math:`\mu_g = \mu + \beta x_g`, with
 :math:`\beta \sim N(0, 1)`: a regression of the cells' estimates (the same book, section 15.3; in reviews of studies,
 Thompson and Higgins 2002). Without it cells that differ are drawn to one another, whatever their scores show.

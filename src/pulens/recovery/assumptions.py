@@ -37,7 +37,7 @@ class Assumptions:
 
     @property
     def labelled_purity(self) -> float:
-        """Share of labelled rows that are in truth positive: beta of paper 003."""
+        """Share of labelled rows that are really positive: beta of Jain et al. 2017."""
         return 1.0 - self.label_noise
 
 
@@ -47,7 +47,7 @@ def check_label_noise(label_noise: object) -> float:
     if not 0 <= number < 1:
         raise AssumptionError(
             f"label_noise must be a number of at least 0 and below 1, got {shown(label_noise)}. "
-            "It is the share of labelled rows that are in truth negative: write 5% as 0.05."
+            "It is the share of labelled rows that are really negative: write 5% as 0.05."
         )
     return number
 

@@ -24,7 +24,7 @@ def roc_auc_errors(tally: Tally, assumptions: Assumptions) -> Floats:
     r"""What each bin can change in the direct ROC AUC; their sum bounds the whole.
 
     Within a bin that holds :math:`p` rows of one kind and :math:`u` of another, all :math:`pu` pairs count one half;
-    in truth each counts 0, one half or 1, so the pairwise area moves by at most :math:`\sum_b p_b u_b / (2PU)`. The
+    really each counts 0, one half or 1, so the pairwise area moves by at most :math:`\sum_b p_b u_b / (2PU)`. The
     recovered area is :math:`g^\top A h` with :math:`A_{ji} = 1 - A_{ij}`: an error of :math:`A_{ij}` is multiplied by
     :math:`|g_i h_j - g_j h_i|`, which is :math:`1/(\beta-\alpha)` for labelled and unlabelled rows alone.
 

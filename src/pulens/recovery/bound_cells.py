@@ -1,10 +1,11 @@
 r"""What bounds can be anywhere in a range of class priors, without trying every number of latent positives.
 
 With m latent positives the surrogates above a threshold are :math:`\max(m - tail, \min(head, \theta))`, :math:`\theta`
-within one row of :math:`Tm` (equations 10, 11 and 13 of paper 001; T the band at that threshold). Each of the three
-parts, made a rate by the positives or negatives there are, is a ratio of two linear functions of m and so monotone:
-over all m from a to b it lies between its values at a and b. A range is cut into such cells, and a curve through the
-worst rates of a cell bounds the curves of every m in it. It is outside of them by little where cells are narrow.
+within one row of :math:`Tm` (equations 10, 11 and 13 of Claesen et al.; T the band at that threshold). Each of the
+three parts, made a rate by the positives or negatives there are, is a ratio of two linear functions of m and so
+monotone: over all m from a to b it lies between its values at a and b. A range is cut into such cells, and a curve
+through the worst rates of a cell bounds the curves of every m in it. It is outside of them by little where cells are
+narrow.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-r"""Bounds on contingency tables from partially labelled rankings (paper 001), by counts alone.
+r"""Bounds on contingency tables from partially labelled rankings (Claesen et al.), by counts alone.
 
 Labelled and latent positives are taken to be draws of one distribution, so a band on the rank CDF of the labelled
 ones holds the latent ones' too. Theorem 1 turns its upper end into the greatest lower bound on the false positive
@@ -46,7 +46,7 @@ def latent_count(share: float, rows: float) -> float:
 
 
 def latent_range_of(tally: Tally, shares: tuple[float, float], *, labelled_too: bool) -> tuple[float, float]:
-    """Fewest and most latent positives; of either class at least one row that the tables speak of.
+    """Fewest and most latent positives; of either class at least one row that the tables are about.
 
     A share between 0 and 1 may round to no row or to all of them, and no rate has 0 rows.
 
@@ -61,7 +61,7 @@ def latent_range_of(tally: Tally, shares: tuple[float, float], *, labelled_too: 
     if least > most:
         spoken_of = "all rows together" if labelled_too else "the unlabelled rows"
         raise AssumptionError(
-            f"bounds speak of {spoken_of}, among which there must be a positive and a negative, and there are only "
+            f"bounds are about {spoken_of}, among which there must be a positive and a negative, and there are only "
             f"{rows:g} unlabelled and {negative:g} known negative rows. Give more unlabelled rows."
         )
     low, high = (min(max(latent_count(share, rows), least), most) for share in shares)
@@ -101,7 +101,7 @@ def round_down(values: Any) -> Floats:
 
 
 def surrogates_in_head(head: Any, rows: float, latent: float, theta: Any) -> Floats:
-    r"""How many of the rows above a threshold count as latent positives: paper 001, equation 11.
+    r"""How many of the rows above a threshold count as latent positives: Claesen et al., equation 11.
 
     ``theta`` of them, unless fewer stand there, or unless the tail has no room for the others.
 
@@ -185,9 +185,9 @@ def surrogate_limits(
 
 
 def table_from_surrogates(tally: Tally, latent: float, in_head: Floats, *, labelled_too: bool) -> Contingency:
-    """Contingency tables at every threshold when so many latent positives stand above it: equation 12.
+    """Contingency tables at every threshold when this many latent positives stand above it: equation 12.
 
-    With ``labelled_too`` they speak of labelled, unlabelled and known negative rows together, as in the paper;
+    With ``labelled_too`` they are about labelled, unlabelled and known negative rows together, as in the paper;
     without, of the unlabelled rows alone, which are the sample of the population in case-control data.
     """
     rows = float(tally.totals.unlabelled)
@@ -212,7 +212,7 @@ def bound_tables(
     approach: Approach = "positives",
     labelled_too: bool = True,
 ) -> BoundTables:
-    r"""Tables with the greatest lower and the least upper bound on the false positive rate: paper 001, Theorem 1.
+    r"""Tables with the greatest lower and the least upper bound on the false positive rate: Claesen et al., Theorem 1.
 
     ``shares`` is the range of the share of positives among the unlabelled rows. Where the ranking beats chance
     more positives mean a lower false positive rate (Lemma 4), where it does not a higher one, and where the band is
@@ -239,7 +239,7 @@ def bound_tables(
 
 
 def counts_tried(thresholds: int) -> int:
-    """How many numbers of latent positives can be tried at so many thresholds within a second or so."""
+    """How many numbers of latent positives can be tried at this many thresholds within a second or so."""
     return max(9, MOST_WORK // max(thresholds, 1))
 
 

@@ -53,7 +53,7 @@ class Contingency:
     def from_cells(
         cls, thresholds: Any, true_positive: Any, false_positive: Any, false_negative: Any, true_negative: Any
     ) -> Contingency:
-        """Build from the four cells, as the bounds of paper 001 give them.
+        """Build from the four cells, as the bounds of Claesen et al. give them.
 
         >>> float(Contingency.from_cells(0.5, 30, 15, 10, 45).true_positive_rate)
         0.75

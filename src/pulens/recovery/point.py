@@ -1,4 +1,4 @@
-r"""Recovery of true and false positive rates from labelled and unlabelled ones (paper 003, Theorem 1).
+r"""Recovery of true and false positive rates from labelled and unlabelled ones (Jain et al. 2017, Theorem 1).
 
 Unlabelled rows are a mixture :math:`f = \alpha f_1 + (1 - \alpha) f_0` of positives and negatives, labelled rows
 a mixture :math:`g = \beta f_1 + (1 - \beta) f_0`. Any rate :math:`E[h]` is linear in the distribution, so two
@@ -35,7 +35,7 @@ def recovered_rates(
        \gamma = \frac{(1-\alpha)\gamma_{pu} - (1-\beta)\eta_{pu}}{\beta-\alpha}, \qquad
        \eta = \frac{\beta\eta_{pu} - \alpha\gamma_{pu}}{\beta-\alpha}
 
-    with :math:`\alpha` the unlabelled prior and :math:`\beta` one minus the label noise: paper 003, equations 1
+    with :math:`\alpha` the unlabelled prior and :math:`\beta` one minus the label noise: Jain et al. 2017, equations 1
     and 2. Nothing is clipped.
 
     >>> true_positive_rate, false_positive_rate = recovered_rates(0.8, 0.3, unlabelled_prior=0.25)
@@ -55,7 +55,7 @@ def recovered_rates(
 
 
 def precision_in_unlabelled(true_positive_rate: Any, unlabelled_rate: Any, *, unlabelled_prior: float) -> Any:
-    r"""Precision among unlabelled rows, :math:`\rho = \alpha\gamma/\eta_{pu}`: paper 003, equation 3.
+    r"""Precision among unlabelled rows, :math:`\rho = \alpha\gamma/\eta_{pu}`: Jain et al. 2017, equation 3.
 
     >>> round(precision_in_unlabelled(0.8, 0.3, unlabelled_prior=0.25), 6)
     0.666667
@@ -80,7 +80,7 @@ def precision_from_pu_precision(
        \rho = \frac{\alpha(1-\alpha)}{\beta-\alpha}
               \left(\frac{1-c}{c}\,\frac{\rho_{pu}}{1-\rho_{pu}} - \frac{1-\beta}{1-\alpha}\right)
 
-    with :math:`c` the share of labelled rows in the data: paper 003, Theorem 1. Equal to equation 3 whenever
+    with :math:`c` the share of labelled rows in the data: Jain et al. 2017, Theorem 1. Equal to equation 3 whenever
     :math:`\rho_{pu} < 1`.
 
     >>> round(precision_from_pu_precision(2 / 7, 3 / 23, unlabelled_prior=0.25, label_noise=0.05), 6)
@@ -105,7 +105,7 @@ def precision_from_pu_precision(
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """The linear map from observed rates to true ones, and the population that the result speaks of.
+    """The linear map from observed rates to true ones, and the population that the result is about.
 
     ``true_positive_rate`` and ``false_positive_rate`` hold the coefficients of the rates among labelled,
     unlabelled and known negative rows; each triple sums to one, so that "everything is predicted positive" is
@@ -243,7 +243,7 @@ def direct_roc_auc(tally: Tally, assumptions: Assumptions) -> float:
 
     .. math:: AUC = \frac{AUC_{pu} - \frac{1-(\beta-\alpha)}{2}}{\beta-\alpha}
 
-    Paper 003, equation 4. The area :math:`\int\gamma\,d\eta` is bilinear in the observed rates, so the same
+    Jain et al. 2017, equation 4. The area :math:`\int\gamma\,d\eta` is bilinear in the observed rates, so the same
     holds with known negatives: a sum of pairwise areas, of which equation 4 is the case of two kinds of rows.
 
     >>> import numpy as np

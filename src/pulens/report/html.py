@@ -65,7 +65,7 @@ def evaluation_page(
     data["ladder"] = top_data(evaluation, steps)
     data["decision"] = evaluation_card(evaluation, tops)
     rows = (*summary.ranking, *summary.at_threshold)
-    above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it speaks of
+    above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it is about
     return render(
         "evaluation.html.j2",
         SCRIPTS if audit is None else WITH_AUDIT,
@@ -127,7 +127,7 @@ def _chips(metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _notices(summary: Summary, above: str) -> dict[str, list[Notice]]:
-    """Warnings and notes; ``above`` is the code of what is said before the numbers that it speaks of."""
+    """Warnings and notes; ``above`` is the code of what is said before the numbers that it is about."""
     alarming = [notice for notice in summary.notices if notice.severity > Severity.NOTE]
     return {
         "against": [notice for notice in alarming if notice.code == above],

@@ -50,7 +50,7 @@ def evaluation_markdown(
         f"- Rows: {plain(summary.counts)}",
         *([f"- Clusters: {plain(summary.clusters)}"] if summary.clusters else []),
         f"- Prior: {plain(summary.class_prior)}",
-        f"- Speaks of {plain(summary.population)}",
+        f"- Population: {plain(summary.population)}",
         *([f"- Scenario: {plain(summary.scenario)}"] if summary.scenario else []),
     ]
     for notice in summary.notices:
@@ -67,7 +67,7 @@ def evaluation_markdown(
     if summary.legend:
         lines += ["", plain(summary.legend)]
     lines += _next(summary, typed)
-    lines += ["", "## What is taken for granted", "", "| assumption | broken by | then |", "| --- | --- | --- |"]
+    lines += ["", "## Assumptions", "", "| assumption | broken by | then |", "| --- | --- | --- |"]
     lines += [
         f"| {plain(found.statement)} | {plain(found.broken_by)} | {plain(found.effect)} |"
         for found in summary.assumptions

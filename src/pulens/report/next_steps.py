@@ -65,7 +65,7 @@ def another_command(
     >>> another_command(typed, ("audit", "plan"), ("--budget", "200", "--out", "queue.csv"))
     'pulens audit plan my.csv --label y --budget 200 --out queue.csv'
     """
-    if command == ("audit", "more"):  # speaks of a queue, whose plan knows how to read the rows
+    if command == ("audit", "more"):  # is about a queue, whose plan knows how to read the rows
         queue = next((words[1] for words in typed if words[0] == "--reviews"), "QUEUE")
         return shlex.join([*typed[0], *command, queue, *options])
     kept = [words for words in typed[3:] if words[0] in READS and not (score and words[0] == "--score")]

@@ -30,7 +30,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
 
     summary = summarise(evaluation)
     rows = {row.name: row for row in (*summary.ranking, *summary.at_threshold)}
-    above = AGAINST if summary.audit is not None else ""  # said before the numbers that it speaks of
+    above = AGAINST if summary.audit is not None else ""  # said before the numbers that it is about
     alarming = [notice for notice in summary.notices if notice.severity > Severity.NOTE]
     return card(
         "notebook.html.j2",

@@ -42,7 +42,7 @@ COMPUTING = (
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
 SHOWING = tuple(f"one_file/{name}.js" for name in ("filling", "audit_card", "page"))
-#: What the report runs beside its own scripts where it compares groups.
+#: What the report runs next to its own scripts where it compares groups.
 WITH_SEGMENTS = ("sorting.js", "segments.js")
 RANK_BITS = 11  # of a place among 2,000 redraws
 TEMPLATES = ("evaluation.html.j2", "one_file_audited.html.j2")
@@ -101,7 +101,7 @@ def _packed_ranks(levels: Any) -> str:
 
 
 def _packed(numbers: Any, widths: Any) -> str:
-    """Whole numbers of so many bits each, one after the other, the lowest bit first.
+    """Whole numbers of this many bits each, one after the other, the lowest bit first.
 
     >>> _packed([1, 2, 3], [1, 2, 2])
     'HQ=='
@@ -111,7 +111,7 @@ def _packed(numbers: Any, widths: Any) -> str:
 
 
 def _packed_sobol(groups: int = 100, columns: int = 12) -> str:
-    """Direction numbers of Sobol's sequence for 4,096 points in so many dimensions: odd, each with a bit more."""
+    """Direction numbers of Sobol's sequence for 4,096 points in this many dimensions: odd, each with a bit more."""
     from scipy.stats import qmc
 
     drawn = qmc.Sobol(groups, scramble=False)

@@ -224,7 +224,7 @@ def interval_name_of(found: Evaluations) -> str:
 
 
 def shortened(name: str, width: int) -> str:
-    """A name on one line of so many characters; what a terminal would obey instead of showing it is written out."""
+    """A name on one line of this many characters; what a terminal would obey instead of showing it is written out."""
     flat = name if name.startswith("  ") else " ".join(name.split())
     if not flat.isprintable():
         flat = "".join(letter if letter.isprintable() else f"\\x{ord(letter):02x}" for letter in flat)

@@ -1,4 +1,4 @@
-"""Plain words around numbers: the verdict, what each metric means and how it is found, what is taken for granted."""
+"""Plain words around numbers: the verdict, what each metric means and how it is found, what is assumed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it fr
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """Something taken for granted, and what would break it."""
+    """An assumption, and what would break it."""
 
     statement: str
     broken_by: str
@@ -97,7 +97,7 @@ def verdict(evaluation: Evaluation) -> tuple[str, ...]:
 
 
 def verdict_without_the_prior(evaluation: Evaluation) -> tuple[str, ...]:
-    """The same where the rows hardly say how common positives are: first what does not need that."""
+    """The same where the data barely constrain how common positives are: first what does not need that."""
     found, prior = evaluation.estimates, evaluation.class_prior
     area, precision = found["roc_auc"], found["precision"]
     common = "" if prior.interval is None else f" ({_ends(prior.interval)})"
@@ -176,9 +176,9 @@ WAYS = {
     "both": 'scenario="{0}" (--scenario {0})',
 }
 SCENARIO_WORDS = {  # how rows came about, and the question whether it was the other way
-    Scenario.SINGLE_SET: ("rows labelled out of one sample", "if the labelled rows were collected apart"),
+    Scenario.SINGLE_SET: ("rows labelled out of one sample", "if the labelled rows were collected separately"),
     Scenario.CASE_CONTROL: (
-        "labelled rows collected apart, unlabelled rows a sample of the population",
+        "labelled rows collected separately, unlabelled rows a sample of the population",
         "if rows were labelled out of one sample",
     ),
 }
@@ -188,7 +188,7 @@ def scenario_words(scenario: Scenario, way: str = "both") -> str:
     """How the rows are taken to have come about, and how to say the other way.
 
     >>> scenario_words(Scenario.SINGLE_SET, "command")
-    'rows labelled out of one sample; if the labelled rows were collected apart, say --scenario case-control'
+    'rows labelled out of one sample; if the labelled rows were collected separately, say --scenario case-control'
     """
     other = Scenario.CASE_CONTROL if scenario is Scenario.SINGLE_SET else Scenario.SINGLE_SET
     taken, question = SCENARIO_WORDS[scenario]
@@ -202,7 +202,7 @@ def scenario_sentence(other: OtherScenario | None, way: str = "both") -> str:
     >>> moved = {"precision": (0.481, 0.543), "lift": (2.0, 2.5)}
     >>> other = OtherScenario(Scenario.SINGLE_SET, Scenario.CASE_CONTROL, "population", moved)
     >>> print(scenario_sentence(other, "command").split("; ")[1])
-    if the labelled rows were collected apart, say --scenario case-control: precision would be 0.543 (and 1 more would move)
+    if the labelled rows were collected separately, say --scenario case-control: precision would be 0.543 (and 1 more would move)
     """  # noqa: E501
     if other is None:
         return ""
@@ -348,7 +348,7 @@ def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
             Assumption(
                 "The unlabelled rows are a sample of the population by themselves (case-control).",
                 "Labelled positives having been taken out of the unlabelled rows: then the scenario is single-set.",
-                "The class prior, and with it precision, would speak of the wrong population.",
+                "The class prior, and with it precision, would be about the wrong population.",
             )
         )
     else:
@@ -356,13 +356,13 @@ def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
             Assumption(
                 "All rows are one sample, and the unlabelled ones are what labelling left (single-set).",
                 "Labelled positives collected elsewhere and added: then the scenario is case-control.",
-                "The class prior, and with it precision, would speak of the wrong population.",
+                "The class prior, and with it precision, would be about the wrong population.",
             )
         )
     if evidence.label_noise:
         found.append(
             Assumption(
-                f"{evidence.label_noise:.2%} of the labelled rows are in truth negative, whatever their score.",
+                f"{evidence.label_noise:.2%} of the labelled rows are really negative, whatever their score.",
                 "Wrong labels that gather where the model scores low, or a guessed share of them.",
                 "Recall and ROC AUC are corrected too much or too little.",
             )

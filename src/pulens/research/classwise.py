@@ -1,4 +1,4 @@
-"""Calibration of several classes, each against the rest (paper 002, appendix H)."""
+"""Calibration of several classes, each against the rest (the PU-ECE paper, appendix H)."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def classwise_calibration_error(
     scores
         One column of probabilities per class.
     classes
-        The class that each column speaks of.
+        The class that each column is about.
     class_prior
         The share of each class in the population, in the order of ``classes`` or by name.
     options

@@ -1,4 +1,4 @@
-r"""What can be promised about PU-ECE: paper 002, Theorems 1 to 3 and Corollaries 1 and 2, term by term.
+r"""What can be promised about PU-ECE: the PU-ECE paper, Theorems 1 to 3 and Corollaries 1 and 2, term by term.
 
 Every bound adds a *binning* term (the model is judged by its bins) and a *statistical* term (bins are counted on a
 sample). More bins shrink the first and swell the second, so it matters which of the two dominates. The bounds hold

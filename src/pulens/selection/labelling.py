@@ -16,7 +16,7 @@ from pulens.scalars import real
 from pulens.selection.practice import Practice, shipped
 
 LARGEST_FACTOR = 1e6
-HIGHEST = 0.999  # of the share of positives among the unlabelled rows: beyond it there are no negatives to speak of
+HIGHEST = 0.999  # of the share of positives among the unlabelled rows: beyond it there are no negatives left
 
 
 @dataclass(frozen=True, slots=True)

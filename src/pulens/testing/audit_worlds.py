@@ -81,7 +81,7 @@ class AuditWorld:
         return self.factor == 1.0
 
     def scores(self, rng: np.random.Generator, positives: int, negatives: int) -> Floats:
-        """Scores of so many positives, then of so many negatives."""
+        """Scores of this many positives, then of this many negatives."""
         like_negatives = rng.random(positives) < self.hidden
         from_negatives = int(like_negatives.sum())
         high = self._of(rng, positives - from_negatives, True)

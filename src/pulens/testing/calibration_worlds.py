@@ -1,6 +1,6 @@
 r"""Worlds whose true calibration error is known: what studies and tests compare with.
 
-Both describe the logit of a model's score given the class as a mixture of Gaussians: appendix D of paper 002
+Both describe the logit of a model's score given the class as a mixture of Gaussians: appendix D of the PU-ECE paper
 directly, appendix E after a fit. Masses are normal integrals in closed form; the error itself,
 
 .. math:: TCE = \int \left|\pi\,p(v \mid 1) - \sigma(v)\,p(v)\right| dv \quad\text{(Lemma 7)},

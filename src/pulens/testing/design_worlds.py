@@ -61,7 +61,7 @@ class DesignWorld:
         )
 
     def draw(self, rng: np.random.Generator, size: int, labelled: int) -> DesignRows:
-        """So many rows, about so many of them labelled."""
+        """This many rows, about this many of them labelled."""
         stratum = rng.choice(self.shares.size, size, p=self.shares)
         cluster, shared = np.arange(size), np.zeros(size)
         if self.cluster_rows:

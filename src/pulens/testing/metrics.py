@@ -76,7 +76,7 @@ def _threshold(metric: Metric, rng: np.random.Generator) -> Iterator[str]:
     yield from _in_range(metric, values)
     alone = [np.asarray(metric.compute(table[i : i + 1])).ravel()[0] for i in range(40)]
     if not np.array_equal(values[:40], alone, equal_nan=True):
-        yield "a table's value does not depend on the tables beside it"
+        yield "a table's value does not depend on the tables next to it"
     rng.bit_generator.state = state
     larger = np.asarray(metric.compute(_tables(rng, size=1000.0)))
     moved = _first_apart(values, larger)

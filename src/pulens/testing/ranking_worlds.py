@@ -25,7 +25,7 @@ class RankingWorld:
     """Scores of both classes with a given ROC AUC, the class prior, and how many rows a test set has.
 
     ``family`` is the shape: ``"gaussian"``, ``"unequal"`` (positives spread twice as wide), ``"beta"`` (scores between
-    0 and 1), ``"skewed"`` (exponential). ``levels`` rounds scores to so many distinct values. In a single set
+    0 and 1), ``"skewed"`` (exponential). ``levels`` rounds scores to this many distinct values. In a single set
     ``labelled`` is how many positives carry a label on average.
 
     >>> world = RankingWorld("gaussian", 0.9, 0.3, labelled=50, unlabelled=500)

@@ -204,7 +204,7 @@ def _columns(group_by: Any) -> tuple[str, ...]:
 
 
 def _refuse_without_time(windows: Any, said: dict[str, Any], settings: WatchSettings) -> None:
-    """What speaks of one table with a column of time cannot be obeyed without it."""
+    """What is about one table with a column of time cannot be obeyed without it."""
     said["confirmed_at"] = settings.confirmed_at
     beside = [f"{name}=" for name, value in said.items() if value is not None]
     if beside:

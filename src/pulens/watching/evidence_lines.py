@@ -44,7 +44,7 @@ class Starts:
         return found
 
     def among_first(self, count: int) -> Starts:
-        """The same, of the first so many starts alone."""
+        """The same, of the first this many starts alone."""
         return Starts(self.log_total, self.log_weights[:count], self.levels[:count], self.variances[:count])
 
     @property

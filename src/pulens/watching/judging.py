@@ -100,7 +100,7 @@ class LineRun:
 
 
 class Followed:
-    """What a line's windows say after so many of them; asked in order of time each is looked at once."""
+    """What a line's windows say after this many of them; asked in order of time each is looked at once."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class Judgement:
         return tuple(int(np.sum(np.array(days) + wait <= now)) for now in days)
 
     def own_labelled(self, place: int) -> Floats:
-        """A window's labelled rows per cell that speak of its own positives: at the age at which they are judged."""
+        """A window's labelled rows per cell that are about its own positives: at the age at which they are judged."""
         window, age = self.windows[place], self.monitor.settings.age
         return window.counts.labelled if age is None or window.confirmed is None else window.confirmed[age]
 

@@ -52,7 +52,7 @@ class NoiseLevels:
     def of(cls, noise: str, typical: float, scatter: float = 1.0, days: float = 1.0) -> NoiseLevels:
         """Levels for windows of a typical variance; ``scatter`` is how far the reference exceeds it.
 
-        Levels and autocorrelations are those of days: the mean of so many ``days`` has lost less of its noise than of
+        Levels and autocorrelations are those of days: the mean of this many ``days`` has lost less of its noise than of
         its rows' error, and shares less of it with its neighbours.
 
         >>> found = NoiseLevels.of("independent", 1.0)

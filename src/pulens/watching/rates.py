@@ -115,7 +115,7 @@ def _squared(counts: Floats, influence: Floats) -> Floats:
 
 
 def _true_recall(theta: Any, noise: float) -> Any:
-    """Recall among positives, where a share of the labelled rows is in truth negative."""
+    """Recall among positives, where a share of the labelled rows is really negative."""
     _, among_labelled, q0, _, a0 = theta
     if not noise:
         return among_labelled

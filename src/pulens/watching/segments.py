@@ -23,7 +23,7 @@ FOR_SEGMENTS = 0.5
 
 
 def settings_apart(settings: WatchSettings, count: int) -> tuple[WatchSettings, WatchSettings]:
-    """The settings of the watch of all rows, and of each of so many segments."""
+    """The settings of the watch of all rows, and of each of this many segments."""
     own = settings.alpha * FOR_SEGMENTS
     whole = replace(settings, alpha=settings.alpha - own)
     return whole, replace(settings, alpha=own / count if settings.control == "family" else own)

@@ -10,7 +10,7 @@ from pulens.calibration.calibration_map import CalibrationMap, Recalibrator
 
 
 def fit_histogram(points: Points, scores_are: str) -> CalibrationMap:
-    """Bins of equal mass, as many as Corollary 1 of paper 002 recommends; shares are clipped to [0, 1]."""
+    """Bins of equal mass, as many as Corollary 1 of the PU-ECE paper recommends; shares are clipped to [0, 1]."""
     prior = min(max(points.class_prior, 1e-6), 1.0)
     wanted = max(1, min(optimal_bins(prior, points.counts[0].sum(), points.rows), int(points.rows // 2)))
     running = np.cumsum(points.population)

@@ -60,7 +60,7 @@ class KnownPriors:
         return spread_of_interval(share, low, high, self.confidence, normal)  # type: ignore[arg-type]
 
     def over_reach(self, many: int) -> Floats:
-        """So many shares, evenly over the interval that is shown."""
+        """This many shares, evenly over the interval that is shown."""
         low, high = self.reach_low[:, None], self.reach_high[:, None]
         shares = np.arange(many) * ((high - low) / (many - 1)) + low
         shares[:, -1] = self.reach_high

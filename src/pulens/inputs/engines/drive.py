@@ -46,7 +46,7 @@ from pulens.inputs.engines.counts import (
 )
 from pulens.scalars import real
 
-EXACT_ROWS = 4_000_000  # so many distinct scores are always kept: about 130 MB of counts
+EXACT_ROWS = 4_000_000  # this many distinct scores are always kept: about 130 MB of counts
 SORT_ABOVE = 2_000_000  # distinct scores from which sorting and streaming beats grouping
 CELL_BITS = 16  # cells of a first pass for an asked tolerance: 65,536
 FINE_CELL_BITS = 20  # cells of a first pass when nothing was asked

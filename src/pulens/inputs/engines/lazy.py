@@ -317,7 +317,7 @@ class LazyEngine:
         )
 
     def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], EngineCounts]:
-        """Counts per combination of the score and those beside it."""
+        """Counts per combination of the score and those next to it."""
         keys = [SCORE, *self._beside]
         table = self._collect(self._counted(codes, None).group_by(*keys).agg(*self._sums(codes)))
         scores = np.column_stack([_array(table, key) for key in keys])

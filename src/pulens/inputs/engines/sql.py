@@ -164,7 +164,7 @@ class SqlEngine:
         self._sa, self._connection, self._table = sa, connection, table
         self.columns, self.group_by, self.cluster = columns, group_by, cluster
         self.nothing = 0.0
-        # windows of time, by the names under which rows are told apart by them
+        # windows of time, by the names under which rows are distinguished by them
         self._cut = {
             alias(place): cut_in_sql(sa, connection, table, period, place) for place, period in enumerate(periods)
         }
@@ -346,7 +346,7 @@ class SqlEngine:
         return self._counts(columns, lowest, highest, cell=cell, bits=bits)
 
     def by_scores(self, codes: Codes) -> tuple[NDArray[np.float64], EngineCounts]:
-        """Counts per combination of the score and those beside it."""
+        """Counts per combination of the score and those next to it."""
         keys = [self._score, *self._beside]
         columns = self._grouped(codes, keys, [], None)
         scores = np.column_stack([column.astype(np.float64) for column in columns[: len(keys)]])

@@ -22,7 +22,7 @@ OLD_FEATHER = b"FEA1"
 def arrow_chunks(
     stream: IO[bytes], kind: str, wanted: Sequence[str], rows: int, roles: Sequence[str] = ()
 ) -> Iterator[list[Any]]:
-    """The wanted columns of a file, so many rows at a time; ``roles`` are the arguments that name them."""
+    """The wanted columns of a file, this many rows at a time; ``roles`` are the arguments that name them."""
     for batch in _batches(stream, kind, wanted, rows, roles):
         if batch.num_rows:
             yield [plain_values(batch.column(batch.schema.get_field_index(name))) for name in wanted]

@@ -1,4 +1,4 @@
-"""Some columns of a table, so many rows at a time: memory does not grow with the file."""
+"""Some columns of a table, this many rows at a time: memory does not grow with the file."""
 
 from __future__ import annotations
 

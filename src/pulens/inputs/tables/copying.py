@@ -81,7 +81,7 @@ def _copy_text(
 def _blocks(
     stream: IO[bytes], name: str, kind: str, delimiter: str, dialect: Dialect
 ) -> Iterator[tuple[list[str], list[list[str]]]]:
-    """Names and rows of a text file, so many rows at a time; what cannot be read is told here, and not as written."""
+    """Names and rows of a text file, this many rows at a time; what cannot be read is told here, and not as written."""
     with explained_file(name, kind), delimited_rows(stream, delimiter, dialect) as (names, rows):
         while block := list(islice(rows, BLOCK_ROWS)):
             yield names, block

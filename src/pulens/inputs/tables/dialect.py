@@ -123,7 +123,7 @@ def in_memory(said: Said) -> Dialect:
     dialect = dialect_of(said)
     for name in ("encoding", "sheet"):
         if getattr(dialect, name) is not None:
-            raise InputError(f"{name}={shown(getattr(dialect, name))} speaks of a file, and the rows are no file.")
+            raise InputError(f"{name}={shown(getattr(dialect, name))} is about a file, and the rows are no file.")
     return dialect
 
 
@@ -131,7 +131,7 @@ def refuse_written(said: Said, where: str) -> None:
     """Refuse what is said of the writing of texts where rows have types of their own."""
     if isinstance(said, Dialect):
         raise InputError(
-            f"decimal=, thousands=, encoding= and sheet= speak of files, and {where} has types of its own: cast the "
+            f"decimal=, thousands=, encoding= and sheet= are about files, and {where} has types of its own: cast the "
             "column to a number there, in a view or a query."
         )
 
@@ -142,7 +142,7 @@ def check_written(kind: str, said: Said) -> Dialect:
     for name in ("decimal", "thousands", "encoding"):
         if kind not in ("csv", "tsv") and getattr(dialect, name) != getattr(PLAIN, name):
             raise InputError(
-                f"{name}={getattr(dialect, name)!r} (--{name}) speaks of text in a CSV file, and this is {kind}, "
+                f"{name}={getattr(dialect, name)!r} (--{name}) is about text in a CSV file, and this is {kind}, "
                 "which says itself what its numbers are: leave it out."
             )
     if dialect.sheet is not None and kind != "xlsx":

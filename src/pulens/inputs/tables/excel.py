@@ -171,7 +171,7 @@ def _rows(sheet: Any) -> list[list[Any]]:
 
 def _too_many() -> InputError:
     most = f"{MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
-    return InputError(f"the sheet has more than {most}, and nobody fills in so many.")
+    return InputError(f"the sheet has more than {most}, and nobody fills in that many.")
 
 
 def _holds_formulas(content: bytes) -> bool:

@@ -103,7 +103,7 @@ def read_table(path: str | Path, delimiter: Said = None, format: str | None = No
                 arrow = arrow_table(stream, kind)
                 table = Table(list(arrow.column_names), list(arrow.columns))
             for name in table.names:
-                find_column(name, table.names)  # two columns of one name could not be told apart
+                find_column(name, table.names)  # two columns of one name could not be distinguished
     if not table.columns or not len(table):
         raise InputError(f"{shown}: the table has no data rows.")
     return table

@@ -29,7 +29,7 @@ def rank_band(
 
     ``dkw-two-sample``
         simultaneous, :math:`\hat F \pm \sqrt{\frac12\ln\frac2a\,(1/n + 1/m)}` with n known and m latent rows:
-        the only one of the four that speaks of the latent rows' own CDF.
+        the only one of the four that is about the latent rows' own CDF.
     ``dkw``
         simultaneous, the same without 1/m: it covers the distribution, not the m rows drawn from it.
     ``clopper-pearson``

@@ -88,7 +88,7 @@ def jackknife_covariance(replicates: Floats) -> Floats:
 
 
 def effective_buckets(rows: Any) -> Any:
-    r"""How many buckets of one size say as much as these, which hold so many rows: Kish (1965).
+    r"""How many buckets of one size say as much as these, which hold this many rows: Kish (1965).
 
     :math:`(\sum_b m_b)^2 / \sum_b m_b^2`, along the first axis.
 

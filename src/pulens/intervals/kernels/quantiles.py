@@ -91,7 +91,7 @@ def studentised_mixture_ends(parts: tuple[Any, Any, Any, Any], weights: Floats, 
 
 
 def effective_degrees_of_freedom(variances: Floats, sizes: Floats) -> Any:
-    """Welch and Satterthwaite: of a sum of independent parts with variances (..., kinds), from so many rows each.
+    """Welch and Satterthwaite: of a sum of independent parts with variances (..., kinds), from this many rows each.
 
     >>> float(effective_degrees_of_freedom(np.array([1.0, 0.0]), np.array([30, 500])))
     29.0

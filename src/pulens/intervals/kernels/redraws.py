@@ -32,7 +32,7 @@ class Redrawn(NamedTuple):
 
 
 def compress(tally: Tally, most: int = MOST_BLOCKS) -> Tally:
-    """The tally at no more than so many of its thresholds, chosen so that little is lost between them.
+    """The tally at no more than this many of its thresholds, chosen so that little is lost between them.
 
     Ties are never split, since only thresholds that occur are kept. Half of them follow the labelled rows (all of
     their distinct scores, when they fit: between them recall does not move), half spread over all rows.

@@ -1,4 +1,4 @@
-"""The network for 32 x 32 colour pictures: paper 004, Table D.4."""
+"""The network for 32 x 32 colour pictures: PU-Bench, Table D.4."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LeNet for 28 x 28 grey pictures: paper 004, Table D.3."""
+"""LeNet for 28 x 28 grey pictures: PU-Bench, Table D.3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The multilayer perceptron for tables and text vectors: paper 004, Table D.2."""
+"""The multilayer perceptron for tables and text vectors: PU-Bench, Table D.2."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network for 128 x 128 grey brain scans: paper 004, Table D.5."""
+"""The network for 128 x 128 grey brain scans: PU-Bench, Table D.5."""
 
 from __future__ import annotations
 

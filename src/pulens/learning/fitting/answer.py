@@ -53,7 +53,7 @@ class JudgedModel:
 
     @property
     def rescues(self) -> tuple[Rescue, ...]:
-        """What training the kept model did beside its method, where that is a network."""
+        """What training the kept model did next to its method, where that is a network."""
         found: tuple[Rescue, ...] = getattr(self.model[-1], "rescues_", ())
         return found
 
@@ -83,7 +83,7 @@ class JudgedModel:
         }
 
     def to_dict(self) -> dict[str, Any]:
-        """The evaluation with what was learned beside it, ready for JSON."""
+        """The evaluation with what was learned, ready for JSON."""
         return self.evaluation.to_dict() | {"fit": self.describe()}
 
     def __str__(self) -> str:

@@ -67,7 +67,7 @@ def fit(
     Parameters
     ----------
     table
-        A frame, the path of a file, or an array with ``labels`` beside it. Columns of numbers, truth values, dates and
+        A frame, the path of a file, or an array, with ``labels``. Columns of numbers, truth values, dates and
         categories are taken as they are, gaps too; identifiers and free text are left out and told.
     labels
         One label per row, where the table has no column of labels.

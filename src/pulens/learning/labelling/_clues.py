@@ -14,7 +14,7 @@ from pulens.types import Floats
 def auxiliary_log_odds(X: Any, is_positive: NDArray[np.bool_], scored: Any = None) -> Floats:
     """Log-odds of a logistic regression fitted on the true classes of ``X``, for the rows of ``scored``.
 
-    The auxiliary posterior of paper 004, appendix C.3: lbfgs, at most 100 iterations, L2 with C = 1, pictures
+    The auxiliary posterior of PU-Bench, appendix C.3: lbfgs, at most 100 iterations, L2 with C = 1, pictures
     flattened. Log-odds instead of probabilities, because many probabilities round to 1.
     """
     from sklearn.exceptions import ConvergenceWarning
@@ -31,7 +31,7 @@ def auxiliary_log_odds(X: Any, is_positive: NDArray[np.bool_], scored: Any = Non
 def mixture_log_density(
     X: Any, scored: Any = None, *, components: int = 3, covariance: str = "diag", seed: int = 0
 ) -> Floats:
-    """Log-density under a Gaussian mixture fitted on all positives ``X``: paper 000, section 3.
+    """Log-density under a Gaussian mixture fitted on all positives ``X``: the PULP paper, section 3.
 
     The paper states neither the number of components nor the shape of the covariance. A single positive is a mixture of
     one component around it.

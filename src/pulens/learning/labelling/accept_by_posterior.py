@@ -1,4 +1,4 @@
-"""A mild relative of S4, as the later program of paper 004 has it: each positive is accepted by its posterior."""
+"""A mild relative of S4, as the later program of PU-Bench has it: each positive is accepted by its posterior."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MECHANISM = Mechanism(
     choose=accept_by_posterior,
     summary="each positive is accepted with probability posterior / highest posterior",
     reads="log_odds",
-    source="later program of paper 004 (its S4)",
+    source="later program of PU-Bench (its S4)",
     alias="S4-accept",
     in_words="the clearer a positive, the likelier its label",
     may_fall_short=True,

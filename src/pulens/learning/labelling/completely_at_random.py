@@ -1,4 +1,4 @@
-"""S1 of paper 004: every positive is equally likely to be labelled (SCAR)."""
+"""S1 of PU-Bench: every positive is equally likely to be labelled (SCAR)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pulens.types import Floats, Places
 
 
 def completely_at_random(evidence: Floats, count: int, rng: np.random.Generator) -> Places:
-    """Draw uniformly without replacement: paper 004, appendix C.3, S1; labelling propensity e(x) = c.
+    """Draw uniformly without replacement: PU-Bench, appendix C.3, S1; labelling propensity e(x) = c.
 
     >>> completely_at_random(np.zeros(5), 5, np.random.default_rng(0))
     array([0, 1, 2, 3, 4])
@@ -21,7 +21,7 @@ MECHANISM = Mechanism(
     choose=completely_at_random,
     summary="every positive is equally likely to be labelled (SCAR)",
     reads="nothing",
-    source="paper 004, appendix C.3",
+    source="PU-Bench, appendix C.3",
     alias="S1",
     in_words="labelled at random",
 )

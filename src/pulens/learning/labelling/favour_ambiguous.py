@@ -1,4 +1,4 @@
-"""S3 of paper 004: positives near the boundary or beyond it are labelled more often."""
+"""S3 of PU-Bench: positives near the boundary or beyond it are labelled more often."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def log_weights(log_odds: Floats, *, power: float = 10.0, offset: float = 0.0) -
 def favour_ambiguous(
     log_odds: Floats, count: int, rng: np.random.Generator, *, power: float = 10.0, offset: float = 0.0
 ) -> Places:
-    """Weighted draw without replacement, weights (1 - p(x))^power: paper 004, appendix C.3, S3.
+    """Weighted draw without replacement, weights (1 - p(x))^power: PU-Bench, appendix C.3, S3.
 
     The published program uses (2.5 - p(x))^10, a far milder rule than the paper's: ``offset=1.5``.
 
@@ -44,7 +44,7 @@ MECHANISM = Mechanism(
     choose=favour_ambiguous,
     summary="positives that look negative are labelled more often, weights (1 - posterior)^10",
     reads="log_odds",
-    source="paper 004, appendix C.3",
+    source="PU-Bench, appendix C.3",
     alias="S3",
     in_words="doubtful positives labelled more often",
     parameters={"power": 10.0, "offset": 0.0},

@@ -1,4 +1,4 @@
-"""S2 of paper 004: positives that look positive are labelled more often."""
+"""S2 of PU-Bench: positives that look positive are labelled more often."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def log_weights(log_odds: Floats, *, power: float = 10.0, uniform_share: float =
 def favour_obvious(
     log_odds: Floats, count: int, rng: np.random.Generator, *, power: float = 10.0, uniform_share: float = 0.0
 ) -> Places:
-    """Weighted draw without replacement, weights p(x)^power: paper 004, appendix C.3, S2.
+    """Weighted draw without replacement, weights p(x)^power: PU-Bench, appendix C.3, S2.
 
     The published program mixes 10% of uniform weights in, which the paper does not say: ``uniform_share=0.1``.
 
@@ -44,7 +44,7 @@ MECHANISM = Mechanism(
     choose=favour_obvious,
     summary="positives that look positive are labelled more often, weights posterior^10",
     reads="log_odds",
-    source="paper 004, appendix C.3",
+    source="PU-Bench, appendix C.3",
     alias="S2",
     in_words="clear positives labelled more often",
     parameters={"power": 10.0, "uniform_share": 0.0},

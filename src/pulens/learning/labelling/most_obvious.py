@@ -1,4 +1,4 @@
-"""S4 of paper 004: exactly the positives that look most positive are labelled."""
+"""S4 of PU-Bench: exactly the positives that look most positive are labelled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pulens.types import Floats, Places
 
 
 def most_obvious(log_odds: Floats, count: int, rng: np.random.Generator | None = None) -> Places:
-    """The positives of highest posterior, ties by position: paper 004, appendix C.3, S4.
+    """The positives of highest posterior, ties by position: PU-Bench, appendix C.3, S4.
 
     The paper ranks by the posterior to the power 20; the power changes nothing in the order.
 
@@ -23,7 +23,7 @@ MECHANISM = Mechanism(
     choose=most_obvious,
     summary="exactly the positives of highest posterior are labelled",
     reads="log_odds",
-    source="paper 004, appendix C.3",
+    source="PU-Bench, appendix C.3",
     alias="S4",
     in_words="only the clearest positives labelled",
     deterministic=True,

@@ -45,7 +45,7 @@ _DECLARATION = re.compile(r"^LEARNER = (Learner\(.*?\))$", re.MULTILINE | re.DOT
 
 class _Declared(NamedTuple):
     file: str
-    place: int | None  # in Table 1 of paper 004
+    place: int | None  # in Table 1 of PU-Bench
     title: str
 
 
@@ -87,7 +87,7 @@ def titles() -> dict[str, str]:
 
 
 def compared() -> tuple[str, ...]:
-    """Names of the learners that paper 004 compares, in the order of its Table 1.
+    """Names of the learners that PU-Bench compares, in the order of its Table 1.
 
     >>> compared()[:3]
     ('nnpu', 'pusb', 'vpu')

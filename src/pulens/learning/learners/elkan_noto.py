@@ -97,7 +97,7 @@ class ElkanNoto(Wrapper):
     >>> positive, negative = rng.normal(2, 1, (700, 2)), rng.normal(-2, 1, (800, 2))
     >>> X, labels = np.concatenate([positive, negative]), np.repeat([1, 0], [300, 1200])
     >>> model = ElkanNoto(scenario="single-set", random_state=0).fit(X, labels)
-    >>> round(model.label_frequency_, 1), round(model.class_prior_, 1)  # in truth 3/7 and 7/15
+    >>> round(model.label_frequency_, 1), round(model.class_prior_, 1)  # really 3/7 and 7/15
     (0.4, 0.5)
     """
 

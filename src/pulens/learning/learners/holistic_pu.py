@@ -34,7 +34,7 @@ MIXED_ROWS = 256
 
 @dataclass(frozen=True)
 class Capped(Drawn):
-    """As many rows of either kind; an epoch is a pass over the unlabelled ones, at most so many steps."""
+    """As many rows of either kind; an epoch is a pass over the unlabelled ones, at most this many steps."""
 
     most: int = 512
 

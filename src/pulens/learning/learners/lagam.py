@@ -241,7 +241,7 @@ class GroupProgram(Program):
 
 
 def per_run(value: Any, dimensions: int) -> Any:
-    """A setting as it multiplies tensors with so many axes behind that of the runs."""
+    """A setting as it multiplies tensors with this many axes behind that of the runs."""
     return value.view(-1, *[1] * dimensions) if isinstance(value, torch.Tensor) else value
 
 

@@ -175,7 +175,7 @@ class LBE(PULearner):
     >>> learner = LBE(class_prior=0.4, backbone="linear", learning_rate=0.05, random_state=0)
     >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
     True
-    >>> 0.3 < learner.labelled_propensity_ < 0.6  # in truth 0.4
+    >>> 0.3 < learner.labelled_propensity_ < 0.6  # really 0.4
     True
     """
 

@@ -114,7 +114,7 @@ class MPEPU(PULearner):
     >>> learner = MPEPU(scenario="single-set", backbone="linear", epochs=10, learning_rate=0.05, random_state=0)
     >>> bool((learner.fit(X, labels).predict(X) == positive).mean() > 0.95)
     True
-    >>> 0.25 < learner.unlabelled_prior_ < 0.35  # in truth (240 - 96) of 504
+    >>> 0.25 < learner.unlabelled_prior_ < 0.35  # really (240 - 96) of 504
     True
     """
 

@@ -94,7 +94,7 @@ class NonNegativeProgram(RiskProgram):
 class NNPU(RiskLearner):
     """nnPU: minimise the non-negative PU risk.
 
-    Needs the class prior; labels completely at random. Settings are those of paper 004's benchmark, which are gentler
+    Needs the class prior; labels completely at random. Settings are those of PU-Bench's benchmark, which are gentler
     than the authors' (their batches of 30,000 rows and weight decay of 5e-3 were tuned to MNIST). Where the sigmoid
     loss settles at one answer for all rows, ``fit`` begins anew with the logistic loss.
 

@@ -22,7 +22,7 @@ class P3MixC(PartnerLearner):
 
     Before any correction the chance of a sure positive is :math:`1/(1 + \pi w_U/w_P)`: with equal weights far below
     ``certain`` unless positives are rare, so that hardly a label is ever corrected. Hence :math:`w_U = 1/2`, as in
-    paper 004; it moves the cut at zero to where a row is positive with a chance of :math:`\pi/2` before correction.
+    PU-Bench; it moves the cut at zero to where a row is positive with a chance of :math:`\pi/2` before correction.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -35,7 +35,7 @@ class P3MixC(PartnerLearner):
     """
 
     heuristic_start: int = 2  #: before the classes are apart, label correction calls everything positive
-    mixup: float = 0.5  #: this and the two weights are paper 004's; the authors have 1, 1 and 0.1 for CIFAR-10
+    mixup: float = 0.5  #: this and the two weights are PU-Bench's; the authors have 1, 1 and 0.1 for CIFAR-10
     unlabelled_weight: float = 0.5
     entropy_weight: float = 0.05
 

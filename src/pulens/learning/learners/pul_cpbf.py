@@ -236,7 +236,7 @@ class FenceProgram(Program):
 
 
 def ramp(epoch: int, length: Any) -> Any:
-    """From 0 to 1 in so many epochs.
+    """From 0 to 1 in this many epochs.
 
     >>> [ramp(epoch, 4) for epoch in (0, 1, 4, 9)]
     [0.0, 0.25, 1.0, 1.0]
@@ -295,7 +295,7 @@ class PULCPBF(PULearner):
     fence: str = "separate"  #: a network per level; "shared" trains one and shifts its threshold (logistic loss only)
     loss: str = "logistic"  #: of the fence, or "sigmoid"
     fence_epochs: int = 120  #: passes over the labelled rows, at most
-    #: stop after so many without a lower risk on held-out PU rows; None never stops
+    #: stop after this many without a lower risk on held-out PU rows; None never stops
     fence_patience: int | None = setting(20, least=1)
     fence_learning_rate: float = setting(3e-4, above=0)
     fence_weight_decay: float = 5e-4

@@ -96,7 +96,7 @@ GROWTH: dict[str, Callable[[float], float]] = {
 
 
 def threshold(kind: str, episode: int, start: Any, most: Any, steps: int) -> Any:
-    r"""The threshold of an episode, from ``start`` to ``most`` in so many steps; "exponential" halves what is left.
+    r"""The threshold of an episode, from ``start`` to ``most`` in this many steps; "exponential" halves what is left.
 
     >>> [round(threshold("linear", episode, 0.1, 1.0, 5), 2) for episode in range(7)]
     [0.1, 0.28, 0.46, 0.64, 0.82, 1.0, 1.0]

@@ -62,7 +62,7 @@ def construct(is_positive: Booleans, recipe: Recipe, choose: Choose, rng: np.ran
         return labelled, np.setdiff1d(np.arange(is_positive.size), labelled, assume_unique=True)
     if recipe.unlabelled == "whole-pool":
         return labelled, np.arange(is_positive.size)
-    # what cannot be told apart from a fresh sample of the population: its own prior, and no biased leftovers
+    # what cannot be distinguished from a fresh sample of the population: its own prior, and no biased leftovers
     used = candidates if recipe.sets_candidates_aside else labelled_positives
     left_positives = np.setdiff1d(positives, used, assume_unique=True)
     left_negatives = np.setdiff1d(negatives, labelled_negatives, assume_unique=True)
@@ -78,7 +78,7 @@ def label_counts(recipe: Recipe, candidates: int, negatives: int) -> tuple[int, 
     """How many positives and how many negatives get a label.
 
     A label frequency counts positives, :math:`\\lfloor c |P| \\rfloor`, and noise comes on top; a number of labelled
-    rows is shared out between the two, as in paper 003.
+    rows is shared out between the two, as in Jain et al. 2017.
     """
     if recipe.labelled is not None:
         false_labels = rounded(exact(recipe.label_noise) * recipe.labelled)

@@ -67,12 +67,12 @@ def synthesise(
         Which positives get one: a name from :func:`pulens.labelling.names` or its alias (``"S1"`` to ``"S4"``,
         ``"scenario-1"``, ``"scenario-2"``); ``parameters`` are passed on to it (``power=5``).
     label_noise
-        Share of labelled rows that are in truth negative, drawn at random from the negatives.
+        Share of labelled rows that are really negative, drawn at random from the negatives.
     class_prior
         Thin one class at random so that the population has this share of positives; default: as it is.
     unlabelled
         For case-control. ``"disjoint"``: the unlabelled rows are a sample of the population that shares no row
-        with the labelled ones. ``"whole-pool"``: the published generator of paper 004, which returns the labelled
+        with the labelled ones. ``"whole-pool"``: the published generator of PU-Bench, which returns the labelled
         rows to the unlabelled ones, so that each occurs twice and the two samples are not independent.
     candidate_share
         For disjoint case-control: the share of positives that may be labelled; they and as many negatives never
@@ -84,7 +84,7 @@ def synthesise(
     evidence
         What a biased mechanism looks at, one number per row of ``X``: the posterior of the positive class, or any
         measure of representativeness. Default: an auxiliary logistic regression on the true classes of the
-        training rows (paper 004), or a Gaussian mixture of its positives (paper 000).
+        training rows (PU-Bench), or a Gaussian mixture of its positives (the PULP paper).
     seed
         Same arguments and seed, same rows. Splits do not depend on how labels are chosen.
 

@@ -46,7 +46,7 @@ def split(is_positive: Booleans, share: float, rng: np.random.Generator) -> tupl
 
 
 def largest_counts(positives: int, negatives: int, prior: Fraction) -> tuple[int, int]:
-    """The most positives and negatives that can be had at a class prior, from so many of each.
+    """The most positives and negatives that can be had at a class prior, from this many of each.
 
     >>> largest_counts(40, 60, Fraction(1, 2)), largest_counts(40, 60, Fraction(1, 5))
     ((40, 40), (15, 60))

@@ -17,9 +17,9 @@ class PUData:
     """Rows with PU labels, and the shares that learners need. It holds no true class.
 
     ``rows`` are places in ``source``, the table that :func:`pulens.synthesise` was given: many samples can share
-    one table. ``class_prior`` speaks of the population, ``unlabelled_prior`` of the unlabelled rows of this very
+    one table. ``class_prior`` is about the population, ``unlabelled_prior`` of the unlabelled rows of this very
     sample, ``label_frequency`` is the share of this sample's positives that carry a label, and ``label_noise`` the
-    share of its labelled rows that are in truth negative. All are counted after the draw, not hoped for.
+    share of its labelled rows that are really negative. All are counted after the draw, not hoped for.
     """
 
     source: Any
@@ -92,7 +92,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Truth:
-    """Who is in truth positive, for studies: one boolean per row of each part. Never given to a learner."""
+    """Who is really positive, for studies: one boolean per row of each part. Never given to a learner."""
 
     train: NDArray[np.bool_]
     validation: NDArray[np.bool_] | None = None

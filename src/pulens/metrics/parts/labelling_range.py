@@ -139,7 +139,7 @@ def _scaled(tally: Tally, totals: Totals) -> Tally:
 
 
 def _spread(shares: Floats, values: Floats, total: float) -> float:
-    """Variance of a mean of ``values`` over so many rows with these shares."""
+    """Variance of a mean of ``values`` over this many rows with these shares."""
     if not total:
         return 0.0
     mean = float(shares @ values)

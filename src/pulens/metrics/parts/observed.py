@@ -1,4 +1,4 @@
-"""Measures of labelled rows against all others, as paper 000 compares them: kernels over operating points.
+"""Measures of labelled rows against all others, as the PULP paper compares them: kernels over operating points.
 
 Each takes rows called positive and hits (arrays), all rows and all labelled rows, and gives 0 where it is 0/0, so
 that an average over operating points exists.
@@ -79,7 +79,7 @@ def mutual_information_at(called: Any, hits: Any, rows: int, labelled: int) -> F
 def average_over_points(
     tally: Tally, ties: str, name: str, kernel: Callable[..., NDArray[np.float64]], **options: Any
 ) -> float:
-    """Mean of a kernel over the N + 1 operating points of the ranking of all rows: the averages of paper 000."""
+    """Mean of a kernel over the N + 1 operating points of the ranking of all rows: the averages of the PULP paper."""
     ranking, rule = read_ranking(tally, ties, name)
     rows, labelled = ranking.rows, ranking.hits
     return average(ranking, lambda called, hits: kernel(called, hits, rows, labelled, **options), rule)

@@ -79,7 +79,7 @@ def check_multiple(worlds: object) -> float:
     if not 1 <= number <= MOST_WORLDS:
         raise PulensError(
             f"worlds must be a number of at least 1, got {shown(worlds)}; the largest is {MOST_WORLDS:,}. Where random "
-            "labels are impossible, ranges hold all worlds with up to so many times the least possible preference in "
+            "labels are impossible, ranges cover labelling with up to this many times the least possible preference in "
             "labelling; the default is 3."
         )
     return number
@@ -227,7 +227,7 @@ class Contradiction:
         def undefined(reason: str) -> Estimate:
             return Estimate(name, math.nan, undefined_because=reason, threshold=at, basis="possible worlds")
 
-        # a ranking is cut nowhere but where rates are worst, whichever threshold is asked about beside it
+        # a ranking is cut nowhere but where rates are worst, whichever threshold is asked about next to it
         reason = self._why_unknown(at, has_way=metric.reads == "threshold" or known is not None)
         if reason is not None:
             return undefined(reason)
@@ -273,7 +273,7 @@ class Contradiction:
     ) -> Range | None:
         """The metric over all worlds up to a given factor; ``None``: there is none.
 
-        At the class prior's value, or with ``priors`` over so many shares of its interval too: chance may have moved
+        At the class prior's value, or with ``priors`` over this many shares of its interval too: chance may have moved
         it to where no world is. Without ``slack`` at the one of them nearest to the value that has a world.
         """
         found = []
@@ -292,7 +292,7 @@ class Contradiction:
         return Range(found[0].value, min(each.low for each in found), max(each.high for each in found))
 
     def _shares(self, many: int) -> list[float]:
-        """The share of positives at the class prior's value, and so many over its interval, the nearest first."""
+        """The share of positives at the class prior's value, and this many over its interval, the nearest first."""
         prior = self.evidence.class_prior
         value, reach = prior.unlabelled, prior.unlabelled_interval
         others = [] if reach is None else np.linspace(reach.low, reach.high, many).tolist()
@@ -444,7 +444,7 @@ class WorldsAt:
         return Range(value, min(low, value), max(high, value))
 
     def _beyond_labelled(self, rows: float) -> float:
-        """How far chance reaches beyond the share of the positives that so many labelled rows are, in one sample."""
+        """How far chance reaches beyond the share of the positives that this many labelled rows are, in one sample."""
         evidence = self.evidence
         if evidence.recovery_scenario is not Scenario.SINGLE_SET:
             return 0.0
@@ -563,7 +563,7 @@ class WorldsAt:
         nearest = spread(worlds.nearest)
         shown = np.divide(prior * np.cumsum(nearest), called, out=np.ones(fine.size), where=called > 0)
         value = float(nearest @ np.minimum(1.0, shown))
-        # with so many rows called no precision passes 1, and none is above its own
+        # with this many rows called no precision passes 1, and none is above its own
         kept = within > 0
         room = np.maximum.accumulate(np.maximum(called, prior * most)[kept])
 
@@ -598,7 +598,7 @@ def _places_of(evidence: Evidence, most: int) -> NDArray[np.intp]:
 
 
 def _plausible(hits: float, total: float, slack: float) -> tuple[float, float]:
-    """A share so many standard errors down and up, by Jeffreys' posterior, so that 0 and 1 are not certain."""
+    """A share this many standard errors down and up, by Jeffreys' posterior, so that 0 and 1 are not certain."""
     from scipy.special import ndtr
 
     if not slack:

@@ -26,7 +26,7 @@ LEVELS = 24  # quantiles that stand for a rate's distribution
 COMPOSITIONS = 9  # and for the share of labelled rows in one sample
 SHARES = 25  # and for a class prior that is drawn
 FEW_SEEN = 2.0  # labelled rows that may stand among the first ones by chance alone
-REACH, MOST_PLACES = 5.0, 160  # thresholds looked at: within so many standard deviations of the k-th place, thinned
+REACH, MOST_PLACES = 5.0, 160  # thresholds looked at: within this many standard deviations of the k-th place, thinned
 
 
 def _even(size: int) -> Floats:

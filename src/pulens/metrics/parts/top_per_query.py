@@ -50,7 +50,7 @@ class _Number(NamedTuple):
     """A number at a share of positives among the unlabelled rows, without each query, and what it can be.
 
     ``ceiling`` is what it would be if all positives stood first, ``highest`` what it is cut at. ``is_share`` of
-    labelled rows: it is no surer than so many rows are.
+    labelled rows: it is no surer than this many rows are.
     """
 
     at: Callable[[float], float] = _unknown
@@ -99,7 +99,7 @@ class FirstRowsOfQueries:
 
     @cached_property
     def kept(self) -> Booleans:
-        """Queries with rows in the list: labelled rows collected apart have no rank where there is none."""
+        """Queries with rows in the list: labelled rows collected separately have no rank where there is none."""
         return np.asarray(self._all_lengths > 0)
 
     @property

@@ -54,7 +54,7 @@ def check_learner(learner: Any, **settings: Any) -> None:
 
 
 def check_learns(learner: Any, **settings: Any) -> None:
-    """Two well separated clouds are told apart, and predictions are 1 and 0."""
+    """Two well separated clouds are distinguished, and predictions are 1 and 0."""
     data = toy()
     fitted = _fitted(learner, data, 0, settings)
     scores = fitted.decision_function(data.test)

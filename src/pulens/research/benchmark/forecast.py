@@ -64,7 +64,7 @@ def _progress(runs: Sequence[Run], stored: Archive, folder: Path) -> Iterator[st
 
 
 def _time(runs: Sequence[Run], known: Sequence[Rate], device: str) -> Iterator[str]:
-    """How long the runs take on one device, where it was ever measured, and how long those beside it that cannot."""
+    """How long the runs take on one device, where it was ever measured, and how long those that cannot."""
     if device == CPU:
         found, on_cpu = forecast(runs, known, device), []
     else:  # forests and wrappers use no GPU, whatever there is

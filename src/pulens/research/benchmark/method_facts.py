@@ -71,7 +71,7 @@ class _Reader:
                 self.values[part.target.id] = part.value
 
     def facts(self, stem: str) -> Learner:
-        """What ``LEARNER`` declares: ``Learner(...)``, or a class with ``TITLE`` and ``FAMILY`` beside it."""
+        """What ``LEARNER`` declares: ``Learner(...)``, or a class with ``TITLE`` and ``FAMILY``."""
         node = self.values["LEARNER"]
         if not self._is_ours(node, "Learner"):
             return Learner(self.class_of(node), self._word("TITLE", stem), self._word("FAMILY", OTHER))

@@ -71,7 +71,7 @@ def names() -> tuple[str, ...]:
 
 
 def everything() -> tuple[str, ...]:
-    """What "all" means: the methods of paper 004, in its order, and the references."""
+    """What "all" means: the methods of PU-Bench, in its order, and the references."""
     return (*learners.compared(), *REFERENCES)
 
 
@@ -175,7 +175,7 @@ def _from_file(path: str, changed: int) -> Method:
 
 
 def _facts(declared: Any, what: str, beside: Mapping[str, Any], name: str) -> Learner:
-    """Facts as they are declared; or of a class alone, with a title and a family beside it."""
+    """Facts as they are declared; or of a class alone, with a title and a family."""
     if isinstance(declared, Learner):
         found = declared
     else:

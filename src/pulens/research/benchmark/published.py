@@ -33,7 +33,7 @@ def _read(name: str) -> dict[tuple[str, str], dict[str, str]]:
 
 @cache
 def table_d6() -> dict[tuple[str, str], float]:
-    """Paper 004, Table D.6: p-values of paired t-tests against nnPU, Holm-corrected over methods.
+    """PU-Bench, Table D.6: p-values of paired t-tests against nnPU, Holm-corrected over methods.
 
     >>> table_d6()["pan", "spambase"]
     0.089
@@ -43,7 +43,7 @@ def table_d6() -> dict[tuple[str, str], float]:
 
 @cache
 def table_1() -> dict[tuple[str, str], PublishedAccuracy]:
-    """Paper 004, Table 1 (conventional setting), by learner (see :func:`pulens.benchmark.methods.plain`) and data set.
+    """PU-Bench, Table 1 (conventional setting), by learner (see :func:`pulens.benchmark.methods.plain`) and data set.
 
     >>> table_1()["nnpu", "spambase"]
     PublishedAccuracy(accuracy=81.66, sd=2.73)

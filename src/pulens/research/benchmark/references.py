@@ -111,7 +111,7 @@ class NaiveAtLabelFrequency(NaiveNetwork):
 class PNNetwork(NaiveNetwork):
     """Trained on true classes: "labelled" rows are the positives of the training pool, "unlabelled" its negatives.
 
-    Settings of paper 004's release. ``uses_truth`` marks it, so that no table shows it as a PU learner.
+    Settings of PU-Bench's release. ``uses_truth`` marks it, so that no table shows it as a PU learner.
     """
 
     selection: str = "oracle"  #: it is told the truth anyway

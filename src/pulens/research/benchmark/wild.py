@@ -2,9 +2,10 @@
 
 A folder holds one ``.npz`` file per source. Its ``worlds`` is a JSON list; an entry names the arrays of one data set:
 ``X`` (features), ``labelled`` and ``truth`` (0 or 1), where rows belong together ``group``, and ``scenario``. Records
-that were collected apart from a survey come as ``records``, ``sites``, ``survey`` and ``background`` instead; half of
-the records train the model. ``family`` (with ``cells``, where a source has several regions) says which data sets share
-a way of labelling: they are left out together, so that what is learned is judged on labelling it has not seen.
+that were collected separately from a survey come as ``records``, ``sites``, ``survey`` and ``background`` instead;
+half of the records train the model. ``family`` (with ``cells``, where a source has several regions) says which data
+sets share a way of labelling: they are left out together, so that what is learned is judged on labelling it has not
+seen.
 """
 
 from __future__ import annotations

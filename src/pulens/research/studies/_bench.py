@@ -1,4 +1,4 @@
-"""Runs for the studies of paper 004: from an archive, from a summary that is shipped, or a few made here and now."""
+"""Runs for the studies of PU-Bench: from an archive, from a summary that is shipped, or a few made here and now."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def verdicts(found: Runs, claims: Sequence[Claim]) -> tuple[Claim, ...]:
 
 
 def lacking(runs: Runs, methods: Sequence[str] = (), dataset: str | None = None) -> str:
-    """Which of the methods and data a claim speaks of have no run; empty if all have."""
+    """Which of the methods and data a claim is about have no run; empty if all have."""
     there = {(plain(row["learner"]), row["dataset"]) for row in runs.own}
     known_methods, known_data = {method for method, _ in there}, {data for _, data in there}
     gone = [name for name in methods if name not in known_methods]

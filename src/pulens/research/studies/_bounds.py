@@ -1,4 +1,4 @@
-"""What the studies of paper 001 share: rankings whose truth is known, labels drawn from it, and pictures."""
+"""What the studies of Claesen et al. share: rankings whose truth is known, labels drawn from it, and pictures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TrueRanking:
         return Tally.from_arrays(np.where(self.is_positive, 1, -1), self.scores)
 
     def labels(self, positives: int, rng: np.random.Generator, negatives: int = 0) -> NDArray[np.int8]:
-        """PU labels: so many positives and negatives, drawn completely at random, are known.
+        """PU labels: this many positives and negatives, drawn completely at random, are known.
 
         >>> ranking = binormal("toy", 5, 10, np.random.default_rng(0))
         >>> np.bincount(ranking.labels(2, np.random.default_rng(0), negatives=3) + 1).tolist()
@@ -54,7 +54,7 @@ class TrueRanking:
         return found
 
     def some(self, positives: int, negatives: int, rng: np.random.Generator) -> TrueRanking:
-        """Rows drawn at random, so many of each class."""
+        """Rows drawn at random, this many of each class."""
         rows = np.concatenate(
             [
                 rng.choice(np.flatnonzero(of), count, replace=False)
@@ -105,7 +105,7 @@ def band_holds(
     Equation 14 asks for the first.
     """
     known, latent = labels == 1, ranking.is_positive & (labels == 0)
-    # three kinds of rows, told apart by the codes of a tally
+    # three kinds of rows, distinguished by the codes of a tally
     kinds = np.where(known, 1, np.where(latent, -1, 0)).astype(np.int8)
     counted = Tally.from_arrays(kinds, ranking.scores)
     total, hidden = counted.totals.labelled, counted.totals.negative

@@ -1,4 +1,4 @@
-"""What Tables 1 and 2 of paper 001 share: bounds for every number of known positives and known negatives."""
+"""What Tables 1 and 2 of Claesen et al. share: bounds for every number of known positives and known negatives."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ APPROACHES: tuple[Approach, ...] = ("positives", "negatives", "tighter")
 
 
 def share_of_latent(positives: int, negatives: int) -> Fraction:
-    """Share of positives among the unlabelled rows when so many percent of each class are known.
+    """Share of positives among the unlabelled rows when this many percent of each class are known.
 
     >>> share_of_latent(10, 80)
     Fraction(9, 19)

@@ -1,4 +1,4 @@
-"""Calibration of networks trained on MNIST, digits 5 to 9 being positive: what figures 1 to 3 of paper 002 show."""
+"""Calibration of networks trained on MNIST, digits 5 to 9 positive: figures 1 to 3 of the PU-ECE paper."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ _MADE: dict[
 def train_all(design: TrainingDesign, progress: Callable[[str], None]) -> Trained:
     """All sizes and trials of a setting are one stack."""
     if find_spec("torch") is None:
-        raise MissingDependencyError("PyTorch", purpose="training the networks of paper 002", extra="torch")
+        raise MissingDependencyError("PyTorch", purpose="training the networks of the PU-ECE paper", extra="torch")
     from pulens.research.benchmark import datasets
 
     data = datasets.load("mnist")

@@ -1,4 +1,4 @@
-"""The four networks of paper 002, section 5.2: supervised or nnPU, with the logistic or the sigmoid loss.
+"""The four networks of the PU-ECE paper, section 5.2: supervised or nnPU, with the logistic or the sigmoid loss.
 
 Settings are those of Table 1 and appendix F: a 784-100-100-1 network, AdamW with weight decay 2.5e-4, learning rate
 1e-3 on a cosine with warm-up (the paper does not say how long: five epochs here), batches of 256, a tenth of the

@@ -1,4 +1,4 @@
-"""What the studies of paper 002 share: errors of PU-ECE over sample sizes in the worlds of appendix D."""
+"""What the studies of the PU-ECE paper share: errors of PU-ECE over sample sizes in the worlds of appendix D."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The experiment of paper 000, section 4: does a measure on PU labels rank classifiers as on full labels?
+"""The experiment of the PULP paper, section 4: does a measure on PU labels rank classifiers as on full labels?
 
 For each data set, task, labelling, share of positives among the unlabelled and number of labels, classifiers are
 trained on PU rows and measured on other PU rows, once with the PU labels and once with the truth.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-DIMENSIONS = 100  # text is reduced to so many directions
+DIMENSIONS = 100  # text is reduced to this many directions
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pulens.research.studies._pulp import MEASURES, SCENARIOS, Results
 from pulens.research.studies._study import Claim
 
-SOURCE = "paper 000, Table 1"
+SOURCE = "the PULP paper, Table 1"
 # Spearman's correlation between full and PU labels, mean over the class priors; then the mean absolute deviation
 PUBLISHED_CORRELATION = {
     "random": (0.918, 0.903, 0.916, 0.837, 0.923, 0.870, 0.916, 0.903),

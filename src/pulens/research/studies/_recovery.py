@@ -1,4 +1,4 @@
-"""The experiment behind Tables 1 and 2 of paper 003: areas recovered from PU data beside those of full labels.
+"""The experiment behind Tables 1 and 2 of Jain et al. 2017: areas recovered from PU data beside those of full labels.
 
 What the paper compares, in its words and in ours:
 

@@ -1,4 +1,4 @@
-"""Equation 4 of paper 003 as a map: what wrong values of alpha and beta do to a recovered AUC."""
+"""Equation 4 of Jain et al. 2017 as a map: what wrong values of alpha and beta do to a recovered AUC."""
 
 from __future__ import annotations
 

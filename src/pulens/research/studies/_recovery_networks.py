@@ -1,4 +1,4 @@
-"""The classifiers of paper 003: bagged networks with five hidden neurons, all of them trained as one stack.
+"""The classifiers of Jain et al. 2017: bagged networks with five hidden neurons, all of them trained as one stack.
 
 Every network has its own bootstrap of the rows; a quarter of the bag decides when to stop, the rest trains by resilient
 propagation (Riedmiller and Braun 1993). Rows are scored by the networks that did not see them. Without PyTorch

@@ -1,10 +1,10 @@
-"""Tables 1 and 2 of paper 003 (Jain, White and Radivojac 2017, supplement), as printed."""
+"""Tables 1 and 2 of Jain et al. 2017 (Jain, White and Radivojac 2017, supplement), as printed."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-SOURCE = "paper 003, supplement, Tables 1 and 2"
+SOURCE = "Jain et al. 2017, supplement, Tables 1 and 2"
 # data, alpha, beta, d, positives, rows, e, AUC, AUC_pu, then mean absolute errors: PU, IR, DR, IE, DE
 TABLE_1 = """
 Bank      0.095 1.000 13 5188 45000 0.238 0.884 0.842 0.042 0.007 0.007 0.088 0.115

@@ -1,4 +1,4 @@
-"""Means, tables and counting tests of the runs of paper 003's experiment."""
+"""Means, tables and counting tests of the runs of Jain et al. 2017's experiment."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Learners on real labels: each trained on the labels somebody gave, its scores judged by the truth.
 
-Where rows and labels are one sample, scores are out of fold; where presences were collected apart from a survey, the
-learner is trained on the presences and on background rows, and the surveyed rows are judged. A learner is given the
+Where rows and labels are one sample, scores are out of fold; where presences were collected separately from a survey,
+the learner is trained on the presences and on background rows, and the surveyed rows are judged. A learner is given the
 true class prior where it takes one. No more than ``MOST_ROWS`` rows train.
 """
 
@@ -133,7 +133,7 @@ def parts(world: Mapping[str, Any], stored: Arrays, seed: int) -> Iterator[Part]
 
 
 def thinned(rows: Any, labelled: Booleans, rng: np.random.Generator) -> Any:
-    """At most so many rows at random, as many of them labelled as in all of them."""
+    """At most this many rows at random, as many of them labelled as in all of them."""
     share = MOST_ROWS / rows.size
     mine = [rng.permutation(rows[labelled == kind]) for kind in (True, False)]
     return np.concatenate([part[: max(10, round(share * part.size))] for part in mine])

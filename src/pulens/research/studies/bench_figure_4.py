@@ -1,4 +1,4 @@
-"""Figure 4 and section 4.2 of paper 004: what PU learners cost in time and memory."""
+"""Figure 4 and section 4.2 of PU-Bench: what PU learners cost in time and memory."""
 
 from __future__ import annotations
 
@@ -108,4 +108,4 @@ def _small(memory: Costs) -> Claim:
     return claim(statement, under == len(values), told)
 
 
-STUDY = Study("Time and memory of PU learners", "paper 004, Figure 4 and section 4.2", run)
+STUDY = Study("Time and memory of PU learners", "PU-Bench, Figure 4 and section 4.2", run)

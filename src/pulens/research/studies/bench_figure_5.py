@@ -1,4 +1,4 @@
-"""Figure 5 of paper 004: what PU learners make of few and of many labels."""
+"""Figure 5 of PU-Bench: what PU learners make of few and of many labels."""
 
 from __future__ import annotations
 
@@ -193,4 +193,4 @@ def draw(found: Runs, curves: Curves, path: Path) -> Path:
     return path
 
 
-STUDY = Study("PU learners with few and with many labels", "paper 004, Figure 5", run)
+STUDY = Study("PU learners with few and with many labels", "PU-Bench, Figure 5", run)

@@ -1,4 +1,4 @@
-"""Figure 6 of paper 004: F1 of PU learners when labels depend on the row."""
+"""Figure 6 of PU-Bench: F1 of PU learners when labels depend on the row."""
 
 from __future__ import annotations
 
@@ -170,4 +170,4 @@ def draw(found: Runs, scores: MeanScores, dataset: str, path: Path) -> Path:
     return path
 
 
-STUDY = Study("PU learners when labels are biased", "paper 004, Figure 6", run)
+STUDY = Study("PU learners when labels are biased", "PU-Bench, Figure 6", run)

@@ -1,4 +1,4 @@
-"""Table 1 of paper 004: accuracy of PU learners under the conventional setting, ours beside the published."""
+"""Table 1 of PU-Bench: accuracy of PU learners under the conventional setting, ours beside the published."""
 
 from __future__ import annotations
 
@@ -193,4 +193,4 @@ def _best(statement: str, found: Runs, table: Table, method: str, dataset: str) 
     )
 
 
-STUDY = Study("Accuracy of PU learners, one positive in ten labelled", "paper 004, Table 1", run)
+STUDY = Study("Accuracy of PU learners, one positive in ten labelled", "PU-Bench, Table 1", run)

@@ -1,4 +1,4 @@
-"""Table D.6 of paper 004: who is significantly better or worse than nnPU, ours beside the published p-values."""
+"""Table D.6 of PU-Bench: who is significantly better or worse than nnPU, ours beside the published p-values."""
 
 from __future__ import annotations
 
@@ -133,4 +133,4 @@ def _follows() -> Claim:
     return claim(statement, not off and not below, words)
 
 
-STUDY = Study("Who is significantly better than nnPU", "paper 004, Table D.6", run)
+STUDY = Study("Who is significantly better than nnPU", "PU-Bench, Table D.6", run)

@@ -1,4 +1,4 @@
-"""Paper 001, figure 2: bounds on the area under the ROC curve close with the number of known positives."""
+"""Claesen et al., figure 2: bounds on the area under the ROC curve close with the number of known positives."""
 
 from __future__ import annotations
 
@@ -190,4 +190,4 @@ def _draw(widths: Widths, out: Path) -> tuple[Path, ...]:
     return save(figure, out, "bounds-figure-2")
 
 
-STUDY = Study("Bounds on ROC AUC against the number of known positives", "paper 001, figure 2", run)
+STUDY = Study("Bounds on ROC AUC against the number of known positives", "Claesen et al., figure 2", run)

@@ -1,4 +1,4 @@
-"""Paper 001, figure 3: what a wrong share of positives does to the estimated ROC curves."""
+"""Claesen et al., figure 3: what a wrong share of positives does to the estimated ROC curves."""
 
 from __future__ import annotations
 
@@ -183,4 +183,4 @@ def _draw(ranking: TrueRanking, found: dict[float, Bounds], reach: Bounds, out: 
     return save(figure, out, "bounds-figure-3")
 
 
-STUDY = Study("ROC curves for wrong shares of positives", "paper 001, figure 3 and Lemma 4", run)
+STUDY = Study("ROC curves for wrong shares of positives", "Claesen et al., figure 3 and Lemma 4", run)

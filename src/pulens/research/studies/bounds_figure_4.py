@@ -1,9 +1,10 @@
-"""Paper 001, figure 4: does the order of two models by area under the ROC curve change with the share of positives?
+"""Claesen et al., figure 4: does the order of two models by area under the ROC curve change with the share of
+positives?
 
-By equation 4 of paper 003 it cannot: the area is an increasing straight line of the area against all unlabelled rows,
-the same line for every model. What can bend it is the corner case of equation 11, where a ranking has no room for the
-latent positives that the share demands. So two pairs of models are looked at: one packed so densely that equation 11
-cuts it off, which comes as near the published figures as can be, and one that the share of positives fits.
+By equation 4 of Jain et al. 2017 it cannot: the area is an increasing straight line of the area against all unlabelled
+rows, the same line for every model. What can bend it is the corner case of equation 11, where a ranking has no room
+for the latent positives that the share demands. So two pairs of models are looked at: one packed so densely that
+equation 11 cuts it off, which comes as near the published figures as can be, and one that the share of positives fits.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def area_by_equation_11(tally: Tally, share: float) -> float:
 
 
 def straight_line(area: float, share: float) -> float:
-    """Paper 003, equation 4, for clean labels: the recovered area from the area against all unlabelled rows.
+    """Jain et al. 2017, equation 4, for clean labels: the recovered area from the area against all unlabelled rows.
 
     >>> round(straight_line(0.725, 0.1), 4), round(straight_line(0.732, 0.1), 4)
     (0.75, 0.7578)
@@ -304,5 +305,5 @@ def _draw(packed: dict[str, Tally], out: Path) -> tuple[Path, ...]:
 
 
 STUDY = Study(
-    "Does the order of models change with the share of positives?", "paper 001, figure 4 and section 6.2", run
+    "Does the order of models change with the share of positives?", "Claesen et al., figure 4 and section 6.2", run
 )

@@ -1,4 +1,4 @@
-"""Paper 001, figure 5: estimated curves beside the true ones of a fully labelled test set, 5% of positives known."""
+"""Claesen et al., figure 5: estimated curves and the true ones of a fully labelled test set, 5% of positives known."""
 
 from __future__ import annotations
 
@@ -199,4 +199,4 @@ def _draw(
     return save(figure, out, "bounds-figure-5")
 
 
-STUDY = Study("Estimated beside true curves, 5% of positives known", "paper 001, figure 5 (covtype)", run)
+STUDY = Study("Estimated beside true curves, 5% of positives known", "Claesen et al., figure 5 (covtype)", run)

@@ -1,4 +1,4 @@
-"""Paper 001, Table 1: bounds on the area under the ROC curve with more known positives and known negatives."""
+"""Claesen et al., Table 1: bounds on the area under the ROC curve with more known positives and known negatives."""
 
 from __future__ import annotations
 
@@ -103,4 +103,4 @@ def _claims(grid: Grid, held: dict[str, Floats], draws: int) -> tuple[Claim, ...
     )
 
 
-STUDY = Study("Bounds with known positives and known negatives", "paper 001, Table 1 (covtype)", run)
+STUDY = Study("Bounds with known positives and known negatives", "Claesen et al., Table 1 (covtype)", run)

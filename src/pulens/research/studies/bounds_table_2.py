@@ -1,4 +1,4 @@
-"""Paper 001, Table 2: the same bounds when known negatives may be the starting point, the reversed approach."""
+"""Claesen et al., Table 2: the same bounds when known negatives may be the starting point, the reversed approach."""
 
 from __future__ import annotations
 
@@ -122,5 +122,5 @@ def _reach(ends: Floats) -> str:
 
 
 STUDY = Study(
-    "Bounds from known positives or known negatives", "paper 001, Table 2 (covtype), the reversed approach", run
+    "Bounds from known positives or known negatives", "Claesen et al., Table 2 (covtype), the reversed approach", run
 )

@@ -1,4 +1,4 @@
-"""Paper 002, figure 1: calibration of supervised and of PU-trained networks as labelled rows grow."""
+"""The PU-ECE paper, figure 1: calibration of supervised and of PU-trained networks as labelled rows grow."""
 
 from __future__ import annotations
 
@@ -137,4 +137,4 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     return (path,)
 
 
-STUDY = Study("Calibration of supervised and PU-trained networks", "paper 002, figure 1", run)
+STUDY = Study("Calibration of supervised and PU-trained networks", "the PU-ECE paper, figure 1", run)

@@ -1,4 +1,4 @@
-"""Paper 002, figure 2: where the logits of four networks lie."""
+"""The PU-ECE paper, figure 2: where the logits of four networks lie."""
 
 from __future__ import annotations
 
@@ -104,4 +104,4 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     return (path,)
 
 
-STUDY = Study("Logits of supervised and PU-trained networks", "paper 002, figure 2", run)
+STUDY = Study("Logits of supervised and PU-trained networks", "the PU-ECE paper, figure 2", run)

@@ -1,4 +1,4 @@
-"""Paper 002, figure 3: where the confidences of four networks lie."""
+"""The PU-ECE paper, figure 3: where the confidences of four networks lie."""
 
 from __future__ import annotations
 
@@ -81,4 +81,4 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     return (path,)
 
 
-STUDY = Study("Confidences of supervised and PU-trained networks", "paper 002, figure 3", run)
+STUDY = Study("Confidences of supervised and PU-trained networks", "the PU-ECE paper, figure 3", run)

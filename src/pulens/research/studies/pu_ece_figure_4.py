@@ -1,4 +1,4 @@
-"""Paper 002, figure 4: the error of PU-ECE falls with the sample size."""
+"""The PU-ECE paper, figure 4: the error of PU-ECE falls with the sample size."""
 
 from __future__ import annotations
 
@@ -93,4 +93,4 @@ def _on_mnist(bench: Workbench, trials: int) -> Claim:
     )
 
 
-STUDY = Study("Error of PU-ECE against sample size", "paper 002, figure 4, synthetic worlds", run)
+STUDY = Study("Error of PU-ECE against sample size", "the PU-ECE paper, figure 4, synthetic worlds", run)

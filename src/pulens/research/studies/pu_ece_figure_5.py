@@ -1,4 +1,4 @@
-"""Paper 002, figure 5: with a fixed number of positives the error of PU-ECE has a floor."""
+"""The PU-ECE paper, figure 5: with a fixed number of positives the error of PU-ECE has a floor."""
 
 from __future__ import annotations
 
@@ -60,4 +60,4 @@ def _claims(found: dict[str, dict[str, Biases]]) -> list[Claim]:
     return claims
 
 
-STUDY = Study("Error of PU-ECE with a fixed number of positives", "paper 002, figure 5, synthetic worlds", run)
+STUDY = Study("Error of PU-ECE with a fixed number of positives", "the PU-ECE paper, figure 5, synthetic worlds", run)

@@ -1,4 +1,4 @@
-"""Paper 002, figure 6: the reliability diagram from PU data lies on the true one."""
+"""The PU-ECE paper, figure 6: the reliability diagram from PU data lies on the true one."""
 
 from __future__ import annotations
 
@@ -85,4 +85,4 @@ def _draw(scores: Floats, truth: Floats, mean: Floats, deviation: Floats, out: P
     return (path,)
 
 
-STUDY = Study("Reliability diagram from PU data", "paper 002, figure 6", run)
+STUDY = Study("Reliability diagram from PU data", "the PU-ECE paper, figure 6", run)

@@ -1,4 +1,4 @@
-"""Figure 2 of paper 000: correlation and deviation of each measure over the share of positives."""
+"""Figure 2 of the PULP paper: correlation and deviation of each measure over the share of positives."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ def draw(results: Results, path: Path) -> Path:
     return path
 
 
-STUDY = Study("Measures without negatives as the share of positives grows", "paper 000, Figure 2", run)
+STUDY = Study("Measures without negatives as the share of positives grows", "the PULP paper, Figure 2", run)

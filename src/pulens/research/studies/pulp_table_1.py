@@ -1,4 +1,4 @@
-"""Table 1 of paper 000: which measure on PU labels ranks classifiers as full labels would."""
+"""Table 1 of the PULP paper: which measure on PU labels ranks classifiers as full labels would."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Paper 003, Figure 3: the error of a recovered AUC over all estimates of alpha and beta, for 27 truths."""
+"""Jain et al. 2017, Figure 3: the error of a recovered AUC over all estimates of alpha and beta, for 27 truths."""
 
 from __future__ import annotations
 
@@ -127,4 +127,4 @@ def draw_map(
     return shown
 
 
-STUDY = Study("Error of a recovered AUC over wrong alpha and beta", "paper 003, supplement, Figure 3", run)
+STUDY = Study("Error of a recovered AUC over wrong alpha and beta", "Jain et al. 2017, supplement, Figure 3", run)

@@ -1,4 +1,4 @@
-"""Paper 003, Figure 4: one map of errors, and the lines on it where the recovered AUC is something notable."""
+"""Jain et al. 2017, Figure 4: one map of errors, and the lines on it where the recovered AUC is something notable."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _outside(found: AreaMap) -> Claim:
 
 
 def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
-    """The map, grey where no area is feasible, and the notable lines beside it."""
+    """The map, grey where no area is feasible, and the notable lines."""
     if out is None:
         return ()
     from pulens.plots.backend import pyplot, write_figure
@@ -122,4 +122,6 @@ def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
     return (path,)
 
 
-STUDY = Study("Where a recovered AUC is right, uncorrected or impossible", "paper 003, supplement, Figure 4", run)
+STUDY = Study(
+    "Where a recovered AUC is right, uncorrected or impossible", "Jain et al. 2017, supplement, Figure 4", run
+)

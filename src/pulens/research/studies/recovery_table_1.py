@@ -1,4 +1,4 @@
-"""Paper 003, Table 1: areas under the ROC curve recovered from PU data, on twelve data sets and three noise levels."""
+"""Jain et al. 2017, Table 1: ROC AUC recovered from PU data, on twelve data sets and three noise levels."""
 
 from __future__ import annotations
 
@@ -138,4 +138,4 @@ def _uniformly_better(ours: dict[str, Floats], paper: dict[str, Floats]) -> Clai
     )
 
 
-STUDY = Study("Recovered areas under the ROC curve on twelve data sets", "paper 003, supplement, Table 1", run)
+STUDY = Study("Recovered areas under the ROC curve on twelve data sets", "Jain et al. 2017, supplement, Table 1", run)

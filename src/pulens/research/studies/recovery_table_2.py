@@ -1,4 +1,4 @@
-"""Paper 003, Table 2: areas under the precision-recall curve recovered from PU data."""
+"""Jain et al. 2017, Table 2: areas under the precision-recall curve recovered from PU data."""
 
 from __future__ import annotations
 
@@ -83,4 +83,4 @@ def _which_truth(runs: Runs, published_truth: Floats) -> Claim:
     )
 
 
-STUDY = Study("Recovered areas under the precision-recall curve", "paper 003, supplement, Table 2", run)
+STUDY = Study("Recovered areas under the precision-recall curve", "Jain et al. 2017, supplement, Table 2", run)

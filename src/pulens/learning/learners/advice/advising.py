@@ -139,7 +139,7 @@ def advise(
     if value is not None and where == "single-set" and value < labelled / rows:
         raise AssumptionError(
             f"class_prior {value:.6g} is impossible in the single-set scenario: {labelled:,} labelled rows of {rows:,} "
-            "are more. Give a larger one, or scenario='case-control' if labelled rows were collected apart."
+            "are more. Give a larger one, or scenario='case-control' if labelled rows were collected separately."
         )
     asked = Circumstances(kind, rows, labelled, where, value, value is not None)
     table = archived()

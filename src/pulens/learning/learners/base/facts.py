@@ -10,7 +10,7 @@ import inspect
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-# families of paper 004, section 3, and what stands beside them in tables
+# families of PU-Bench, section 3, and what stands beside them in tables
 RISK, DISAMBIGUATION, GENERATIVE = "risk estimators", "disambiguation-guided", "generative"
 REFERENCE, OTHER = "reference", "other"
 
@@ -19,7 +19,7 @@ REFERENCE, OTHER = "reference", "other"
 class Learner:
     """A learner's class, and how tables show it.
 
-    ``place`` is its place in Table 1 of paper 004, whose methods are what a protocol means by "all". What a learner is
+    ``place`` is its place in Table 1 of PU-Bench, whose methods are what a protocol means by "all". What a learner is
     told besides PU labels its class says itself: ``uses_truth``, ``needs_support``.
 
     >>> from pulens import learners

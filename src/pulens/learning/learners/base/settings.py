@@ -55,7 +55,7 @@ def setting(
 ) -> Any:
     """A field of a learner with limits; numbers of this package's learners without any are at least 0.
 
-    ``own`` is the method's own value, which ``None`` stands for: so what somebody has given is told apart from it.
+    ``own`` is the method's own value, which ``None`` stands for: so a value that was given is distinguished from it.
 
     >>> from dataclasses import dataclass
     >>> from pulens.learners import NNPU

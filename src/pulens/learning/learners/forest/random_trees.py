@@ -29,7 +29,7 @@ def random_trees(
     n_jobs: int | None = None,
     **options: Any,
 ) -> RandomTrees:
-    """Grow so many trees; with ``bootstrap`` each sees a bag of rows drawn with replacement.
+    """Grow this many trees; with ``bootstrap`` each sees a bag of rows drawn with replacement.
 
     >>> rng = np.random.default_rng(0)
     >>> rows = rng.normal(size=(400, 3)).astype(np.float32)

@@ -136,7 +136,7 @@ class PartnerProgram(Program):
         is_labelled = data.is_labelled[:, :widest]
         found = entropy(scores).masked_fill(~is_labelled, -torch.inf)
         places = found.topk(min(self.value("pool_size"), widest), 1).indices
-        # in order of position, so that who is drawn does not hang on the order of nearly equal entropies
+        # in order of position, so that who is drawn does not depend on the order of nearly equal entropies
         return places.masked_fill(~is_labelled.gather(1, places), widest).sort(1).values.clamp(max=widest - 1)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]

@@ -60,7 +60,7 @@ class Outputs:
         }
 
     def where(self, name: str, dimensions: int) -> torch.Tensor:
-        """Which runs have this output, shaped [R, 1, ...] to stand beside a tensor of so many dimensions."""
+        """Which runs have this output, shaped [R, 1, ...] to stand beside a tensor of this many dimensions."""
         return self._chosen[name].view(-1, *[1] * (dimensions - 1))
 
     def __call__(self, raw: torch.Tensor) -> torch.Tensor:

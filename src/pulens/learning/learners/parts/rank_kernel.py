@@ -71,7 +71,7 @@ class NormalRanks:
 
 
 def _knots(values: Floats) -> tuple[Floats, Floats]:
-    """Values of a column, and the normal scores of their middle ranks; at most so many, evenly by rank."""
+    """Values of a column, and the normal scores of their middle ranks; at most this many, evenly by rank."""
     if not values.size:
         return np.zeros(1), np.zeros(1)
     places, counts = np.unique(values, return_counts=True)

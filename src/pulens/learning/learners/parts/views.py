@@ -36,7 +36,7 @@ class PictureView:
     """
 
     mirror: bool = False  #: flip left and right with a chance of one half
-    shift: int = 0  #: crop with up to so many pixels of offset either way
+    shift: int = 0  #: crop with up to this many pixels of offset either way
     padding: str = "reflect"  #: what the crop finds beyond the edge, or "zeros": the darkest value
     contrast: float = 0.0  #: chance of autocontrast, and that of equalising after it
     operations: int = 0  #: how many random operations of :data:`pictures.OPERATIONS`

@@ -109,7 +109,7 @@ def _check_settings(learner: Any, folder: Path) -> None:
     if wanted is None:  # tables are scaled, pictures are not
         wanted = len(learner.row_shape_) == 1 if _is_shape(learner.row_shape_) else bool(scaled)
     if scaled != ({"mean_", "deviation_"} if wanted else set()):
-        raise damaged(place, f"standardise is {learner.standardise}, with {sorted(scaled)} beside it")
+        raise damaged(place, f"standardise is {learner.standardise}, with {sorted(scaled)} next to it")
 
 
 def _check_numbers(learner: Any, folder: Path) -> None:

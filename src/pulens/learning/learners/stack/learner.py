@@ -61,11 +61,11 @@ class PULearner(PUClassifier):
     """
 
     class_prior: Any = "auto"  #: share of positives in the population; "auto" or an estimator's name estimates it
-    scenario: str = DEFAULT_SCENARIO  #: or "case-control": the labelled rows were collected apart
+    scenario: str = DEFAULT_SCENARIO  #: or "case-control": the labelled rows were collected separately
     backbone: Any = "mlp"  #: a name of pulens.backbones, a torch module, or a function (row_shape) -> module
     selection: str = "proxy_accuracy"  #: which epoch is kept: see pulens.learners.stack.selection, or a pulens metric
     validation_fraction: float = 0.1  #: share of either kind of rows held out for the selection
-    #: stop after so many epochs without improvement; None trains all epochs
+    #: stop after this many epochs without improvement; None trains all epochs
     patience: int | None = setting(None, least=1)
     optimiser: str = setting("adam", among=KINDS)  #: "adam" (coupled weight decay), "adamw" or "sgd"
     device: str = "auto"

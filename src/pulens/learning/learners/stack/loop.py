@@ -43,7 +43,7 @@ def train(
 ) -> Report:
     """Run every stage; with a criterion keep each run's best epoch, higher being better.
 
-    ``patience`` stops a run after so many selectable epochs without improvement; the others go on. ``on_epoch`` can
+    ``patience`` stops a run after this many selectable epochs without improvement; the others go on. ``on_epoch`` can
     stop runs too: those where the mask [R] that it gives back is false. Where nobody goes on, training ends.
     """
     stack = program.stack

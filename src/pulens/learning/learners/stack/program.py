@@ -28,7 +28,7 @@ class Stage:
     optimiser: OptimiserSettings | tuple[OptimiserSettings, ...]  # one for all networks, or one for each
     schedule: Callable[[int], float] = lambda epoch: 1.0
     selectable: bool = True  # may an epoch of this stage be the one that is kept?
-    renew_every: int | None = None  # forget the optimiser's moments after every so many epochs
+    renew_every: int | None = None  # forget the optimiser's moments after every this many epochs
     networks: tuple[int, ...] = (0,)
 
     def optimisers(self, stack: Stack) -> list[Optimiser]:

@@ -38,7 +38,7 @@ class Best:
 class Watcher:
     """Called after every epoch of a loop; subclasses say what criteria say of it, and keep what is worth keeping.
 
-    ``by`` is the criterion that ``patience`` waits by: a run stops after so many epochs without improvement.
+    ``by`` is the criterion that ``patience`` waits by: a run stops after this many epochs without improvement.
     """
 
     def __init__(self, runs: int, device: torch.device | str, *, by: str, patience: int | None = None) -> None:

@@ -15,7 +15,7 @@ from pulens.types import Floats
 
 APART = 24  # levels of a category that get a column of their own; rarer ones share one
 UNLIKE = 0.5  # share of rows above which different words are names of rows, or free text, and no category
-FEW = 20  # so many different words are a category in any case
+FEW = 20  # this many different words are a category in any case
 MISSING, RARER, SHARE = "(missing)", "(rarer)", "(share)"
 
 

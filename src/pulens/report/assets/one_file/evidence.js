@@ -21,7 +21,7 @@ const evidence = (() => {
     if (share < 0 && share > -1e-12) share = 0;
     if (share < 0)
       throw new Refusal(
-        `class_prior ${plain(population)} is impossible in the single-set scenario: the labelled positives alone make up ${general(known)} of all rows. Give a class prior of at least that, say unlabelled_prior= if you meant the share among the unlabelled rows, or scenario='case-control' (--scenario case-control) if the labelled rows were collected apart and the unlabelled rows alone are the sample of the population.`,
+        `class_prior ${plain(population)} is impossible in the single-set scenario: the labelled positives alone make up ${general(known)} of all rows. Give a class prior of at least that, say unlabelled_prior= if you meant the share among the unlabelled rows, or scenario='case-control' (--scenario case-control) if the labelled rows were collected separately and the unlabelled rows alone are the sample of the population.`,
       );
     if (share >= 1)
       throw new Refusal(

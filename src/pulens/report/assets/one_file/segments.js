@@ -238,7 +238,7 @@ const segments = (() => {
     "same for all": "Segments that hold more or fewer positives than others, which is the rule.",
   };
 
-  // What is taken for granted beside what holds for all rows.
+  // Assumptions beside what holds for all rows.
   function assumptions(told, [random]) {
     return [
       { ...random, statement: "Within each segment labelled positives are a random draw of its positives." },

@@ -86,8 +86,8 @@ const sentences = (() => {
   }
 
   const SCENARIOS = {
-    "single-set": ["rows labelled out of one sample", "if the labelled rows were collected apart"],
-    "case-control": ["labelled rows collected apart, unlabelled rows a sample of the population", "if rows were labelled out of one sample"],
+    "single-set": ["rows labelled out of one sample", "if the labelled rows were collected separately"],
+    "case-control": ["labelled rows collected separately, unlabelled rows a sample of the population", "if rows were labelled out of one sample"],
   };
 
   function scenarioWords(scenario) {
@@ -116,7 +116,7 @@ const sentences = (() => {
   function assumptions(evaluation) {
     const { found } = evaluation;
     const made = (statement, broken_by, effect) => ({ statement, broken_by, effect });
-    const wrong = "The class prior, and with it precision, would speak of the wrong population.";
+    const wrong = "The class prior, and with it precision, would be about the wrong population.";
     const list = [
       made(
         "Labelled positives are a random draw of all positives.",
@@ -383,7 +383,7 @@ const sentences = (() => {
     ];
   }
 
-  const COME_ABOUT = { "single-set": "picked out of one sample with the unlabelled ones", "case-control": "collected apart from the unlabelled ones" };
+  const COME_ABOUT = { "single-set": "picked out of one sample with the unlabelled ones", "case-control": "collected separately from the unlabelled ones" };
 
   function scenarioMatters(other) {
     if (!other || !Object.keys(other.moved).length) return [];

@@ -26,7 +26,7 @@ const texts = {
     saveGroups: "the groups (JSON)",
     scenario: "How did rows get their labels?",
     singleSet: "out of one sample: some rows of this table were confirmed, the others are what is left",
-    caseControl: "collected apart: the confirmed rows come from elsewhere, the others are a sample of the population",
+    caseControl: "collected separately: the confirmed rows come from elsewhere, the others are a sample of the population",
     prior: "How common are positives in the population?",
     priorKnown: "I know it:",
     priorRange: "I know a range:",
@@ -131,7 +131,7 @@ const texts = {
   damagedTally: "This tally is damaged: its counts cannot be counts.",
   groupColumn: "Groups are told apart by a column of their own: choose another one than that of scores or labels.",
   groupsApart:
-    "Confirmed rows were collected apart, so nothing says how the positives divide among groups. Take the same share of positives for every group (below the column of groups), choose no groups, or ask the command line: pulens evaluate --group-by takes a share for each group, and estimates those that you do not give.",
+    "Confirmed rows were collected separately, so nothing says how the positives divide among groups. Take the same share of positives for every group (below the column of groups), choose no groups, or ask the command line: pulens evaluate --group-by takes a share for each group, and estimates those that you do not give.",
   groupsAudit: "Checked rows say how common positives are among all rows, not in each group: give a number or a range to take it for every group.",
   groupNotRandom: "its labels cannot be a random draw at its class prior",
   groupsUnknown: "every share that the rows cannot exclude",

@@ -50,7 +50,7 @@ class Condition:
 
     @property
     def is_conventional(self) -> bool:
-        """Whether it is that of paper 004's Table 1.
+        """Whether it is that of PU-Bench's Table 1.
 
         Case-control, unlabelled rows from the whole pool, labels at random, one positive in ten, a known class prior,
         all rows.

@@ -1,6 +1,6 @@
 """How a run went wrong, or right: scores of labelled, hidden positive and negative test rows.
 
-The view of paper 004, section D.2.3: where the middle halves of hidden positives and of negatives overlap, no threshold
+The view of PU-Bench, section D.2.3: where the middle halves of hidden positives and of negatives overlap, no threshold
 separates them.
 """
 

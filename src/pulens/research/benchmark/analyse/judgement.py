@@ -145,7 +145,7 @@ def epoch_regret(
 ) -> list[Row]:
     """What each criterion's choice of epoch cost, compared with the best epoch of the run on the test rows.
 
-    ``regret`` is the mean loss of the metric, ``best`` the share of runs whose best epoch was chosen, over so many
+    ``regret`` is the mean loss of the metric, ``best`` the share of runs whose best epoch was chosen, over this many
     ``runs``. Runs with a single epoch have nothing to choose and are left out; so are, of ``own``, runs whose own
     criterion reads true labels. ``rows`` limits it to some runs of ``archive.done``.
     """

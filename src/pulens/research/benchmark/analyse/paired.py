@@ -54,7 +54,7 @@ def t_test(differences: np.ndarray) -> float:
 
 
 def against_reference(cells: Cells, reference: str = "nnpu") -> list[Paired]:
-    """Every learner against one, data set by data set, as Table D.6 of paper 004 does with nnPU.
+    """Every learner against one, data set by data set, as Table D.6 of PU-Bench does with nnPU.
 
     The correction is Holm's over the learners on the same data set (section D.2.2).
     """

@@ -1,4 +1,4 @@
-"""Learners ranked over data sets: Friedman's test, Nemenyi's critical difference and who cannot be told apart."""
+"""Learners ranked over data sets: Friedman's test, Nemenyi's critical difference and who do not clearly differ."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class MeanRanks:
     p_value: float
     iman_davenport: float  # its less conservative F form
     iman_davenport_p_value: float
-    critical_difference: float  # Nemenyi: mean ranks closer than this are not told apart
-    groups: tuple[tuple[str, ...], ...]  # longest runs of learners that are not told apart
+    critical_difference: float  # Nemenyi: mean ranks closer than this are not distinguished
+    groups: tuple[tuple[str, ...], ...]  # longest runs of learners that are not distinguished
 
     def __str__(self) -> str:
         lines = [f"{rank:5.2f}  {name}" for name, rank in zip(self.learners, self.ranks, strict=True)]

@@ -87,7 +87,7 @@ class Store:
                     path.unlink()
 
     def remember(self, plan: Plan) -> None:
-        """Keep the protocol beside its results."""
+        """Keep the protocol next to its results."""
         place = self.folder / f"protocol-{plan.protocol.name}.json"
         write_whole(place, json.dumps(plan.protocol.model_dump(mode="json"), indent=2, sort_keys=True))
 

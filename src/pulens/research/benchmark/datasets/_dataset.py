@@ -70,7 +70,7 @@ class LabelledData:
     """Rows and true classes, with the official test rows where there are any.
 
     Rows are compact (bytes stay bytes); :meth:`prepared` gives the numbers that networks are trained on. Sets that
-    are PU in truth have ``labels`` (1 and 0); where nobody knows the truth ``y`` is None.
+    are PU data have ``labels`` (1 and 0); where nobody knows the truth ``y`` is None.
     """
 
     X: Any
@@ -86,7 +86,7 @@ class LabelledData:
     scale: tuple[float, float] | None = None  # (divide by, then subtract), of pictures
 
     def prepared(self, X: Any = None) -> Any:
-        """Rows as float32, pictures scaled as in the benchmark of paper 004.
+        """Rows as float32, pictures scaled as in the benchmark of PU-Bench.
 
         >>> LabelledData(np.array([[0, 255]], np.uint8), None, scale=(127.5, 1.0)).prepared()
         array([[-1.,  1.]], dtype=float32)

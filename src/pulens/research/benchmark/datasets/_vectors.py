@@ -1,4 +1,4 @@
-"""Sentence vectors of texts: made with the model that paper 004 used, and taken where they agree with ours.
+"""Sentence vectors of texts: made with the model that PU-Bench used, and taken where they agree with ours.
 
 Two makers of the same vectors differ in their last digits (the processor, the library, weights of 16 or 32 bits), so
 such a file has no checksum. What must agree exactly is which row is of which class; what must agree to a tolerance are

@@ -35,7 +35,7 @@ def read(folder: str | None = None) -> dict[str, Any]:
         return dict(zip(("X", "y"), _pictures(Path(place)), strict=True))
     lacking = [part for part in PARTS if part not in parts]
     if lacking or any((Path(place) / stage).exists() for stage in STAGES):
-        problem = f"there is no folder {lacking[0]!r} beside it" if lacking else "stages lie beside it"
+        problem = f"there is no folder {lacking[0]!r} next to it" if lacking else "stages lie next to it"
         raise DataUnavailableError(f"adni: {str(place)!r} has the folder {min(parts)!r}, but {problem}.")
     arrays = {}
     for part, ending in zip(PARTS, ("", "_test"), strict=True):
@@ -63,7 +63,7 @@ def _pictures(place: Path) -> tuple[Any, Any]:
 
 
 def build(arrays: Arrays) -> LabelledData:
-    """Not demented is positive, as in paper 004; pictures of one channel, bytes."""
+    """Not demented is positive, as in PU-Bench; pictures of one channel, bytes."""
     test = arrays.get("y_test")
     return LabelledData(
         arrays["X"],

@@ -20,7 +20,7 @@ ARCHIVE = "cifar-10-binary.tar.gz"
 
 
 def build(arrays: Arrays) -> LabelledData:
-    """Vehicles are positive, as in paper 004; pictures of three channels, bytes, between 0 and 1 when prepared."""
+    """Vehicles are positive, as in PU-Bench; pictures of three channels, bytes, between 0 and 1 when prepared."""
     parts: dict[str, Any] = dict(arrays)
     for part in ("train", "test"):
         if f"X_{part}" not in parts:

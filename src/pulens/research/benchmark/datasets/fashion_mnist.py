@@ -21,7 +21,7 @@ CLASSES = (
 
 
 def build(arrays: Arrays) -> LabelledData:
-    """Tops (0, 2, 3, 4, 6) are positive, as in paper 004."""
+    """Tops (0, 2, 3, 4, 6) are positive, as in PU-Bench."""
     return pictures(arrays, (0, 2, 3, 4, 6), CLASSES)
 
 

@@ -9,7 +9,7 @@ MIRROR = "https://ossci-datasets.s3.amazonaws.com/mnist"
 
 
 def build(arrays: Arrays) -> LabelledData:
-    """Even digits are positive, as in paper 004."""
+    """Even digits are positive, as in PU-Bench."""
     return pictures(arrays, (0, 2, 4, 6, 8), tuple("0123456789"))
 
 

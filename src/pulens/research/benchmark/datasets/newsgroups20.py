@@ -20,7 +20,7 @@ CLASSES = (
 
 
 def build(arrays: Arrays) -> LabelledData:
-    """Topics alt, comp, misc and rec are positive, as in paper 004; the official split by date."""
+    """Topics alt, comp, misc and rec are positive, as in PU-Bench; the official split by date."""
     classes = tuple(arrays["classes"].tolist())
     positive = [place for place, topic in enumerate(classes) if topic.split(".")[0] in POSITIVE]
     return LabelledData(

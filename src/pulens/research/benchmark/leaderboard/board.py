@@ -354,7 +354,7 @@ def _beliefs(table: Cells, reference: str | None) -> dict[str, bayesian.Belief]:
 
 
 def published_beside(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
-    """Accuracies of paper 004's Table 1 for learners and data sets that it has, as shares.
+    """Accuracies of PU-Bench's Table 1 for learners and data sets that it has, as shares.
 
     >>> published_beside([("dist_pu", "spambase"), ("dist_pu", "digits")])
     {('dist_pu', 'spambase'): 0.8571}

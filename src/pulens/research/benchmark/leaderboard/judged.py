@@ -29,7 +29,7 @@ class Judged:
 
 
 def judge_within(archive: Archive, condition: Condition, most: int | None = 300, redraws: int = 500) -> Judged:
-    """Judge all runs of a condition with the class prior known, and at most so many with an estimated one.
+    """Judge all runs of a condition with the class prior known, and at most this many with an estimated one.
 
     Estimating the class prior is what takes time: there at most :data:`FEWER` redraws are made, and runs are taken
     whole seeds at a time, so that learners stay comparable; ``None`` takes all.

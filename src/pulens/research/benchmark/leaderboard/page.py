@@ -121,7 +121,7 @@ def _sentence(found: Board) -> str:
         return f"{words}; its rank stands clear of all others."
     equal = "one other" if len(together) == 2 else f"{len(together) - 1} others"
     of = f"{equal} of {len(competing)} learners"
-    return f"{words}; by rank {found.learners[best].marked} cannot be told apart from {of}."
+    return f"{words}; by rank {found.learners[best].marked} cannot be distinguished from {of}."
 
 
 def _failed(archive: Archive) -> list[dict[str, Any]]:

@@ -318,7 +318,7 @@ def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection:
 
 
 def _curve(archive: Archive, row: Row, keep: Sequence[int]) -> Json | None:
-    """At most so many epochs, evenly spaced, and those that were chosen."""
+    """At most this many epochs, evenly spaced, and those that were chosen."""
     curve = archive.curve(row["key"])
     epochs = curve["epoch"].astype(int)
     if epochs.size < 2:

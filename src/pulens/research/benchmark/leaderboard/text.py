@@ -121,7 +121,7 @@ def _legend(found: Board) -> list[str]:
     if found.undefined:
         lines.append(f"? some seeds have no {found.metric} there (nothing to divide by): they are left out of the mean")
     if found.published:
-        lines.append("published: paper 004, Table 1, whose epochs were selected with true validation labels")
+        lines.append("published: PU-Bench, Table 1, whose epochs were selected with true validation labels")
     return lines
 
 
@@ -151,7 +151,7 @@ def _differences(found: Board, ranking: MeanRanks, left: Sequence[str]) -> list[
             f"not ranked, since data sets are missing: {', '.join(found.learners[name].marked for name in left)}"
         )
     for group in ranking.groups:
-        lines += _wrapped(f"not told apart: {', '.join(found.learners[name].marked for name in group)}")
+        lines += _wrapped(f"no clear difference: {', '.join(found.learners[name].marked for name in group)}")
     if len(ranking.datasets) < 5:
         lines.append(f"with {len(ranking.datasets)} data sets ranks can tell hardly anything apart.")
     return lines

@@ -132,7 +132,7 @@ class Protocol(_Strict):
     precisions: dict[DatasetName, Precision] = {}  # where a data set's networks want another
     backbones: dict[DatasetName, Annotated[str, AfterValidator(_backbone)]] = {}
     dataset_options: dict[DatasetName, dict[str, Any]] = {}  # what a data set's own loading takes
-    rows: Annotated[Whole, Field(ge=50)] | None = None  # use so many rows of every data set: for trying things out
+    rows: Annotated[Whole, Field(ge=50)] | None = None  # use this many rows of every data set: for trying things out
     tally_bins: Annotated[Whole, Field(ge=16)] = 256
     settings: Settings = {}
     variant: Variant | None = None

@@ -16,7 +16,7 @@ Path = tuple[Any, ...]  # of keys and places in lists, from the outermost in
 
 @dataclass(frozen=True)
 class Text:
-    """Where the values of a protocol come from: its own lines, the protocol it extends, or what was said beside it."""
+    """Where the values of a protocol come from: its own lines, the protocol it extends, or what was given with it."""
 
     where: str
     node: Any = None
@@ -33,7 +33,7 @@ class Text:
         """Where the first of these keys that the user wrote stands, or else what it was taken over from."""
         for path in paths:
             if path and path[0] in self.changed:
-                return f"{self.where}, with {path[0]} given beside it (--{path[0]} on the command line)"
+                return f"{self.where}, with {path[0]} given with it (--{path[0]} on the command line)"
             if (line := self.line(path)) is not None:
                 return f"{self.where}, line {line}"
         if self.base is not None and paths and paths[0]:
