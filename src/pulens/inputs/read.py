@@ -114,8 +114,8 @@ def check_kinds(rows: float, labelled: float, counted: float) -> None:
         raise InputError("there are no rows.")
     if labelled == 0:
         raise InputError(
-            f"there is no labelled positive among {rows:,.10g} rows, so recall cannot be known. Say which label value "
-            "means labelled positive (positive=..., or --positive on the command line)."
+            f"there is no labelled positive among {rows:,.10g} rows, so recall cannot be known. Check which label "
+            "value means labelled positive (positive=..., or --positive on the command line)."
         )
     if labelled == counted:
         raise InputError(

@@ -45,7 +45,7 @@ class Replicates:
         return replace(self, redrawn=Redrawn(first, second, third, *self.redrawn[3:]))
 
     def first(self, many: int) -> Replicates:
-        """The first so many replicates."""
+        """The first this many replicates."""
         labelled, unlabelled, negative, (first, second, third), normal = self.redrawn
         totals = first[:many], second[:many], third[:many]
         redrawn = Redrawn(labelled[:many], unlabelled[:many], negative[:many], totals, normal[:many])

@@ -24,8 +24,8 @@ const auditForecast = (() => {
     return sum(widths) / AUDITS;
   }
 
-  // two digits after the point, without the zero before it
-  const about = (number) => numbers.fixed(number, number >= 0.01 ? 2 : 3).replace(/^0/, "");
+  // two digits after the point, or three where two would be zeros
+  const about = (number) => numbers.fixed(number, number >= 0.01 ? 2 : 3);
 
   function sentence(strata, allocation, scenario, positives, seed) {
     const budget = sum(allocation);
@@ -33,7 +33,7 @@ const auditForecast = (() => {
     const generator = random.Generator.seeded(seed);
     const halves = auditPlan.guesses(strata, positives).map((guess) => width({ ...strata, scenario, checked: allocation }, guess, generator, seed) / 2);
     const [low, high] = [about(Math.min(...halves)), about(Math.max(...halves))];
-    return `With ${numbers.whole(budget)} rows: F1 known to about ${low === high ? low : `${low} to ${high}`} either way whatever the labelling.`;
+    return `With ${numbers.whole(budget)} rows: F1 known to ± ${low === high ? low : `${low} to ${high}`}.`;
   }
 
   return { sentence };

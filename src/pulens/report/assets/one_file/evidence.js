@@ -58,7 +58,7 @@ const evidence = (() => {
     if (!(low - 1e-6 * value <= value && value <= high + 1e-6 * value)) {
       const told = ends.length === 1 ? plain(ends[0]) : `(${ends.map(plain).join(", ")})`;
       throw new Refusal(
-        `every row is labelled positive or known negative, so the class prior is counted: ${general(value)}, which contradicts class_prior=${told}. Leave it out; if the rows were picked by their class and the population has another share of positives, give the rows weights that say so. If rows are unlabelled in truth, check which label value means that (unlabelled=..., or --unlabelled on the command line).`,
+        `every row is labelled positive or known negative, so the class prior is counted: ${general(value)}, which contradicts class_prior=${told}. Leave it out; if the rows were picked by their class and the population has another share of positives, give the rows weights that say so. If rows are really unlabelled, check which label value means that (unlabelled=..., or --unlabelled on the command line).`,
       );
     }
     return { value, unlabelled: 0, method: "counted", assumption: "Every row is labelled positive or negative.", notices: [] };
