@@ -246,7 +246,7 @@ def _outscores(world: Histograms, records: int) -> bool:
 
 def real(life: int, table: str, reference: int, data: str) -> dict[str, Any]:
     worlds = real_worlds(table, data)
-    rng, world = np.random.default_rng([4, life, reference]), worlds[life % len(worlds)]
+    rng, world = np.random.default_rng([4, life, reference, len(table)]), worlds[life % len(worlds)]
     labelled = 0.3 if world[4] == "single-set" else 150 / reference
     days = [drawn(rng, world, 187, world[3], labelled) for _ in range(reference + QUIET_WINDOWS)]
     return lived(life, world, days, reference, 1, QUIET_WINDOWS, ("default",))
