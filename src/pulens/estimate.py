@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from pulens.answer import Answer
 from pulens.errors import PulensError
 from pulens.scalars import real
 from pulens.types import Floats
@@ -15,7 +16,7 @@ Basis = Literal["random labelling", "labelling in practice", "possible worlds", 
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(Answer):
     """A range of values, and what it is a range of.
 
     ``confidence`` is ``None`` where the range is one of possibilities rather than of chance: the values that a
@@ -51,15 +52,6 @@ class Interval:
 
     def __str__(self) -> str:
         return f"[{self.low:.3f}, {self.high:.3f}]"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "low": _plain(self.low),
-            "high": _plain(self.high),
-            "confidence": self.confidence,
-            "method": self.method,
-            "guarantee": self.guarantee,
-        }
 
 
 def _guarantee(confidence: float | None, method: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.audits.allocation import allocate, guesses
 from pulens.audits.counts import AuditCounts, Counts
 from pulens.audits.estimates import design_limits
@@ -47,12 +47,14 @@ class RowsNeeded:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AuditForecast:
+class AuditForecast(Answer):
     """Expected widths of intervals, one number a budget, for each guess of where positives are.
 
     ``widths[guess][metric]`` assumes nothing about labelling; ``if_random[metric]`` is the sharper column's, and empty
     where nothing is labelled. ``power`` is the chance to notice that labels favour the better half of positives 3:1.
     """
+
+    _keys = ("budgets", "checked", "confidence", "widths", "if_random", "power")
 
     budgets: tuple[int, ...]
     widths: Mapping[str, Mapping[str, tuple[float, ...]]]
@@ -99,16 +101,6 @@ class AuditForecast:
             text += f", F1 {self.if_random['f1'][place]:.2f} if labels are random"
             text += f"; a 3:1 preference for high scores would be noticed with probability {self.power[place]:.2f}"
         return text + "."
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "budgets": list(self.budgets),
-            "checked": self.checked,
-            "confidence": self.confidence,
-            "widths": {line: {name: list(of) for name, of in by.items()} for line, by in self.widths.items()},
-            "if_random": {name: list(of) for name, of in self.if_random.items()},
-            "power": list(self.power),
-        }
 
 
 def forecast_of(

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.audits.counts import AuditCounts
 from pulens.audits.estimates import point_values
 from pulens.audits.formulas import in_words
@@ -27,24 +28,18 @@ IF_IT_RANKS = "if the score still ranks below the reviewed rows"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Identified:
+class Identified(Answer):
     """What follows from a review without assumption, what is only bounded, and the bound if the score goes on ranking.
 
     ``if_it_ranks`` holds an interval for each bounded metric; empty where nothing is only bounded.
     """
 
+    _keys = ("exactly", "bounded", "sentence", "if_the_score_still_ranks=if_it_ranks")
+
     exactly: tuple[str, ...]
     bounded: tuple[str, ...]
     sentence: str
     if_it_ranks: dict[str, Interval]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "exactly": list(self.exactly),
-            "bounded": list(self.bounded),
-            "sentence": self.sentence,
-            "if_the_score_still_ranks": {name: found.to_dict() for name, found in self.if_it_ranks.items()},
-        }
 
 
 def identify(reviews: Reviews, decision: Any, *, confidence: float = 0.95) -> Identified:

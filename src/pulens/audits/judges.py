@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.answer import Answer
 from pulens.audits.counts import AuditCounts
 from pulens.audits.estimates import estimated_positives, margins_of
 from pulens.audits.formulas import FORMULAS, Formula
@@ -37,7 +38,7 @@ RATES_IN_RANGE = 3  # of a range of rates: both ends and the middle
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewerErrors:
+class ReviewerErrors(Answer):
     """How often a judge calls a negative positive and a positive negative; each rate a number or a range.
 
     >>> ReviewerErrors.of((0.01, (0.05, 0.1)))
@@ -76,12 +77,6 @@ class ReviewerErrors:
     @property
     def middle(self) -> tuple[float, float]:
         return sum(self.false_positive_rate) / 2, sum(self.false_negative_rate) / 2
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "false_positive_rate": list(self.false_positive_rate),
-            "false_negative_rate": list(self.false_negative_rate),
-        }
 
     def __str__(self) -> str:
         parts = (
@@ -214,7 +209,7 @@ def _estimate(
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class Agreement(Answer):
     """Two judges on the same rows: share of equal answers, Cohen's kappa, and error rates that fit.
 
     ``false_positive_rate`` is the one that explains every disagreement by negatives called positive; its upper limit
@@ -240,15 +235,6 @@ class Agreement:
             f"{self.kappa.value:.2f}). If every disagreement is a negative called positive, a judge does so with about "
             f"{fitted:.1%} of the negatives, and hardly with more than {most:.1%}; errors that both make are not seen."
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "agreed": self.agreed.to_dict(),
-            "kappa": self.kappa.to_dict(),
-            "false_positive_rate": list(self.false_positive_rate),
-            "false_negative_rate": list(self.false_negative_rate),
-        }
 
 
 def agreement_of(first: Any, second: Any, *, confidence: float = 0.95, seed: int = 0) -> Agreement:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.audits.counts import AuditCounts
 from pulens.audits.limits import DRAWS, draw_totals, quantile, stratum_limits
 from pulens.confidence import check_confidence
@@ -17,7 +17,7 @@ from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
-class LabellingRate:
+class LabellingRate(Answer):
     """How often a positive of one stratum is labelled; ``high`` is infinite where nothing limits it."""
 
     value: float  # nan where no positive was seen
@@ -28,21 +28,19 @@ class LabellingRate:
         seen = "unknown" if math.isnan(self.value) else _number(self.value)
         return f"{seen} [{_number(self.low)}, {_number(self.high)}]"
 
-    def to_dict(self) -> dict[str, float | None]:
-        ends = {"value": self.value, "low": self.low, "high": self.high}
-        return {name: number if math.isfinite(number) else None for name, number in ends.items()}
-
 
 def _number(value: float) -> str:
     return "no limit" if math.isinf(value) else f"{value:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
-class LabellingCurve:
+class LabellingCurve(Answer):
     """Rates from the highest stratum to the lowest; the truth lies inside all limits at once with ``confidence``.
 
     ``relative`` rates are ratios to the average positive's (1 is random labelling); the others are shares.
     """
+
+    _keys = ("relative", "confidence", "strata=rates")
 
     rates: tuple[LabellingRate, ...]
     confidence: float
@@ -57,13 +55,6 @@ class LabellingCurve:
     def __str__(self) -> str:
         what = "relative to the average positive" if self.relative else "share of positives that are labelled"
         return f"{what}, highest scores first: " + "; ".join(map(str, self.rates))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "relative": self.relative,
-            "confidence": self.confidence,
-            "strata": [rate.to_dict() for rate in self.rates],
-        }
 
 
 def labelling_curve(counts: AuditCounts, *, confidence: float = 0.95, seed: int = 0) -> LabellingCurve:

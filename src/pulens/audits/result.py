@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.atomic_write import write_whole
+from pulens.answer import written
 from pulens.audits.cautions import notices_of
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import design_estimates
@@ -229,10 +229,7 @@ class AuditResult:
         """One self-contained page with both columns, strata and the labelling curve; written to ``path`` if given."""
         from pulens.report.audit_page import audit_page
 
-        page = audit_page(self, title=title)
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return written(path, audit_page(self, title=title))
 
     def __str__(self) -> str:
         counts = self.counts

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.calibration._risk import mean_estimate
 from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
@@ -18,7 +19,7 @@ from pulens.types import Column, LabelValues
 
 
 @dataclass(frozen=True, slots=True)
-class Decomposition:
+class Decomposition(Answer):
     """A proper score as calibration - resolution + uncertainty + within bins; the four add up to it exactly.
 
     ``calibration`` is what better probabilities would save, ``resolution`` what the bins tell about the class,
@@ -34,9 +35,6 @@ class Decomposition:
     @property
     def total(self) -> float:
         return self.calibration - self.resolution + self.uncertainty + self.within_bins
-
-    def to_dict(self) -> dict[str, float]:
-        return {part.name: getattr(self, part.name) for part in fields(self)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.answer import Answer
 from pulens.calibration._identity import IDENTITY
 from pulens.calibration._likelihood import CannotFitError, held_out_likelihood
 from pulens.calibration._risk import Points
@@ -32,7 +33,7 @@ CONSIDERED = ("platt", "beta", "isotonic")  # what "auto" chooses among, beside 
 
 
 @dataclass(frozen=True, slots=True)
-class Recalibration:
+class Recalibration(Answer):
     """A fitted map with the calibration error before and after it.
 
     ``after`` is measured on rows that the map judged had not been fitted to: the rows are dealt into folds, each
@@ -40,6 +41,8 @@ class Recalibration:
     is that of a fold. The map itself is fitted to all rows. ``considered`` holds the log-likelihood of held-out labels
     per row under each map that was tried and under the scores as they are (``"identity"``).
     """
+
+    _keys = ("method", "map", "before", "after", "folds", "considered", "warnings=notices")
 
     method: str
     map: CalibrationMap
@@ -73,17 +76,6 @@ class Recalibration:
                 )
             )
         return worst_first(found)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "method": self.method,
-            "map": self.map.to_dict(),
-            "before": None if self.before is None else self.before.to_dict(),
-            "after": self.after.to_dict(),
-            "folds": self.folds,
-            "considered": dict(self.considered),
-            "warnings": [str(notice) for notice in self.notices],
-        }
 
     def __str__(self) -> str:
         before = "scores that only rank have no error before" if self.before is None else f"before {self.before}"

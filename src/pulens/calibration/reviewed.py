@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.answer import Answer
 from pulens.audits import Reviews
 from pulens.audits.answers import POSITIVE, UNDECIDED
 from pulens.audits.limits import DRAWS, draw_totals, one_tail, quantile
@@ -60,8 +61,10 @@ class ReviewedBin:
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewedReliability:
+class ReviewedReliability(Answer):
     """Bins from the lowest promise to the highest, and the mean distance of promise and finding over all rows."""
+
+    _keys = ("error", "checked", "confidence", "bins")
 
     bins: tuple[ReviewedBin, ...]
     error: float
@@ -83,14 +86,6 @@ class ReviewedReliability:
             said = {"overconfident": "too high", "underconfident": "too low"}.get(one.verdict, "")
             lines.append(f"{counts}{one.promised:>11.3f}{share:>8}{reach:>17} {said}".rstrip())
         return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "error": None if math.isnan(self.error) else self.error,
-            "checked": self.checked,
-            "confidence": self.confidence,
-            "bins": [one.to_dict() for one in self.bins],
-        }
 
 
 @typed

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.special import ndtr
 
+from pulens.answer import Answer
 from pulens.errors import spoken
 from pulens.estimate import Estimate, Interval
 from pulens.intervals.kernels.holm import holm
@@ -34,7 +35,7 @@ BINS = "bins"
 
 
 @dataclass(frozen=True, slots=True)
-class CalibrationTest:
+class CalibrationTest(Answer):
     """One test of calibration: its p-value alone, and corrected for all tests of the verdict."""
 
     name: str
@@ -47,11 +48,6 @@ class CalibrationTest:
         if self.name == BINS:
             return f"{self.value:.0f} bin{'s' if self.value != 1 else ''}"
         return f"{self.name.replace('_', ' ')} {self.value:.3g}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        names = ("name", "value", "if_calibrated", "p_value", "corrected")
-        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)

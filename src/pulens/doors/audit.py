@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.atomic_write import write_whole
+from pulens.answer import written
 from pulens.audits.allocation import FEWEST_ROWS, MOST_ROWS, allocate, check_budget, check_goal, thinly_checked
 from pulens.audits.answers import cells_of, read_answers, read_second
 from pulens.audits.counts import Counts
@@ -250,17 +250,17 @@ class QueueResult(AuditResult):
         """One self-contained page: both columns, strata, labelling curve, forecast and where all of it comes from."""
         from pulens.report.audit_page import audit_page
 
-        page = audit_page(
-            self,
-            title=title or self.plan.source or None,
-            recovered=self.recovered,
-            forecast=self.forecast if self.outlook else None,
-            plan=self.plan,
-            more=self.outlook,
+        return written(
+            path,
+            audit_page(
+                self,
+                title=title or self.plan.source or None,
+                recovered=self.recovered,
+                forecast=self.forecast if self.outlook else None,
+                plan=self.plan,
+                more=self.outlook,
+            ),
         )
-        if path is not None:
-            write_whole(path, page)
-        return page
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values; what was asked for beside both columns has keys of its own."""

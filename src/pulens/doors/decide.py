@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.atomic_write import write_whole
+from pulens.answer import ShownAsText, written
 from pulens.cells import CellEvidence, WeightedEvidence, as_one_cell, cell_notices, doubts_of, gather_cells
 from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
@@ -96,7 +96,7 @@ class Allowance(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(ShownAsText):
     """A threshold, what it costs, and what would make it another; ``threshold`` is ``None`` where demands collide.
 
     An infinite threshold flags no row. Money is per 1,000 rows of the list.
@@ -245,20 +245,12 @@ class Decision:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
-
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with sliders for class prior, cost ratio and threshold; written to ``path``."""
         from pulens.report.decision_page import decision_page
 
-        page = decision_page(self, title=title)
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return written(path, decision_page(self, title=title))
 
 
 @hands_on(Reading)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, Literal
 
-from pulens.atomic_write import write_whole
+from pulens.answer import ShownAsText, written
 from pulens.doors.common_prior import CommonPrior, Turn
 from pulens.doors.grouped_rows import plain_of, title_of
 from pulens.estimate import Estimate
@@ -117,7 +117,7 @@ OFFERED = (
 
 
 @dataclass(frozen=True, repr=False)
-class Gaps:
+class Gaps(ShownAsText):
     """How far groups are apart in one number, for all pairs at once; see :meth:`pulens.Evaluations.gaps`.
 
     ``groups`` stand with the worst first, ``differences`` with the clearest first. ``p_value_equal`` is the chance that
@@ -192,11 +192,6 @@ class Gaps:
 
     __repr__ = __str__
 
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
-
     def __dir__(self) -> list[str]:
         return offered(self, OFFERED)
 
@@ -270,20 +265,14 @@ class Gaps:
         """The tables as Markdown; written to ``path`` if given."""
         from pulens.report.gaps import gaps_markdown
 
-        text = gaps_markdown((self,), title=title)
-        if path is not None:
-            write_whole(path, text)
-        return text
+        return written(path, gaps_markdown((self,), title=title))
 
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page; written to ``path`` if given."""
         from pulens.report.gaps_page import gaps_page
 
-        page = gaps_page((self,), title=title)
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return written(path, gaps_page((self,), title=title))
 
 
 class GapsByColumn(Mapping[str, Gaps]):
@@ -315,17 +304,11 @@ class GapsByColumn(Mapping[str, Gaps]):
         """The tables of all columns as Markdown; written to ``path`` if given."""
         from pulens.report.gaps import gaps_markdown
 
-        text = gaps_markdown(tuple(self.values()), title=title)
-        if path is not None:
-            write_whole(path, text)
-        return text
+        return written(path, gaps_markdown(tuple(self.values()), title=title))
 
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with a part for each column; written to ``path`` if given."""
         from pulens.report.gaps_page import gaps_page
 
-        page = gaps_page(tuple(self.values()), title=title)
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return written(path, gaps_page(tuple(self.values()), title=title))

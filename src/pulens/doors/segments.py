@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.atomic_write import write_whole
+from pulens.answer import written
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
@@ -312,20 +312,14 @@ class Evaluations(Mapping[Any, Evaluation]):
         """The table as Markdown; written to ``path`` if given."""
         from pulens.report.segments import segments_markdown
 
-        text = segments_markdown(self, title=title)
-        if path is not None:
-            write_whole(path, text)
-        return text
+        return written(path, segments_markdown(self, title=title))
 
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page with a row per segment; written to ``path`` if given."""
         from pulens.report.segments_page import segments_page
 
-        page = segments_page(self, title=title)
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return written(path, segments_page(self, title=title))
 
 
 @keeps_library

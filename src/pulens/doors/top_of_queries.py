@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pulens.answer import Answer
 from pulens.errors import PulensError
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
@@ -20,12 +21,17 @@ RULED_OUT = "these rows rule out random labels at this class prior, which this n
 
 
 @dataclass(frozen=True)
-class TopOfQueries(Mapping[str, Estimate]):
+class TopOfQueries(Answer):
     """Measures of the first k rows of every query's list, by name.
 
     ``k`` is their number (on average, where k was a share), ``of`` all rows of all lists, ``looked_at`` those among the
     first k. ``left_out`` queries have labelled rows but no rows of the list; ``short`` ones fewer rows than k.
     """
+
+    _keys = (
+        *("k", "share", "of", "per", "queries", "queries_with_labels=with_labels", "queries_shorter_than_k=short"),
+        *("queries_left_out=left_out", "labelled", "estimates"),
+    )
 
     k: float
     of: float
@@ -88,20 +94,6 @@ class TopOfQueries(Mapping[str, Estimate]):
             raise PulensError(f"the first {self.k:g} and the first {other.k:g} rows cannot be compared: ask for one k.")
         said = RULED_OUT if self.is_ruled_out else ""
         return FrozenMapping(self.rows.less(other.rows, self.resampling, said))
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "k": self.k,
-            "share": self.share,
-            "of": self.of,
-            "per": self.per,
-            "queries": self.queries,
-            "queries_with_labels": self.with_labels,
-            "queries_shorter_than_k": self.short,
-            "queries_left_out": self.left_out,
-            "labelled": self.labelled,
-            "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
-        }
 
 
 def top_of_queries(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pulens.answer import Answer
 from pulens.confidence import check_confidence
 from pulens.estimate import Interval
 from pulens.inputs import READING, read_tally
@@ -46,7 +47,7 @@ class LabelNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class PriorAndNoise:
+class PriorAndNoise(Answer):
     """Both answers; the class prior was estimated allowing for the noise."""
 
     class_prior: ClassPrior
@@ -54,9 +55,6 @@ class PriorAndNoise:
 
     def __str__(self) -> str:
         return f"{self.class_prior}\n{self.label_noise}"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {"class_prior": self.class_prior.to_dict(), "label_noise": self.label_noise.to_dict()}
 
 
 @hands_on(READING)

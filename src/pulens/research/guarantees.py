@@ -12,6 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from pulens.answer import Answer
 from pulens.calibration.binning import check_binning, proof_bins, spread
 from pulens.confidence import check_confidence
 from pulens.counts.tally import MOST_ROWS
@@ -23,7 +24,7 @@ MOST_PER_LABELLED = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(Answer):
     """A bound on ``|PU-ECE - true calibration error|`` and its parts.
 
     ``confidence`` is ``None`` where the bound is one on the expectation.
@@ -31,6 +32,8 @@ class Bound:
     >>> print(Bound(0.2, 0.1, bins=10, confidence=None))
     0.3000 on average (binning 0.2000, statistical 0.1000; 10 bins)
     """
+
+    _keys = ("total", "binning", "statistical", "bins", "confidence", "dominated_by")
 
     binning: float
     statistical: float
@@ -51,10 +54,6 @@ class Bound:
             f"{self.total:.4f} {how} (binning {self.binning:.4f}, statistical {self.statistical:.4f}; "
             f"{self.bins:.6g} bins)"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        names = ("total", "binning", "statistical", "bins", "confidence", "dominated_by")
-        return {name: getattr(self, name) for name in names}
 
 
 @typed
@@ -227,7 +226,7 @@ def _lowest(bound: Any, most: int) -> Bound:
 
 
 @dataclass(frozen=True, slots=True)
-class SampleSize:
+class SampleSize(Answer):
     """How many rows an error takes.
 
     >>> print(SampleSize(labelled=1000, unlabelled=10_000, bins=10, error=0.02, basis="noise"))
@@ -245,9 +244,6 @@ class SampleSize:
             f"{self.labelled:,} labelled and {self.unlabelled:,} unlabelled rows, {self.bins:,} bins: "
             f"error {self.error:.4f} ({self.basis})"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("labelled", "unlabelled", "bins", "error", "basis")}
 
 
 @typed

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.answer import Answer
 from pulens.notice import Notice
 from pulens.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PUData:
+class PUData(Answer):
     """Rows with PU labels, and the shares that learners need. It holds no true class.
 
     ``rows`` are places in ``source``, the table that :func:`pulens.synthesise` was given: many samples can share
@@ -21,6 +22,11 @@ class PUData:
     sample, ``label_frequency`` is the share of this sample's positives that carry a label, and ``label_noise`` the
     share of its labelled rows that are really negative. All are counted after the draw, not hoped for.
     """
+
+    _keys = (
+        *("scenario", "labelled=n_labelled", "unlabelled=n_unlabelled"),
+        *("class_prior", "unlabelled_prior", "label_frequency", "label_noise"),
+    )
 
     source: Any
     rows: NDArray[np.intp]
@@ -58,18 +64,6 @@ class PUData:
         )
 
     __repr__ = __str__
-
-    def to_dict(self) -> dict[str, Any]:
-        """The facts about the sample, without its rows."""
-        return {
-            "scenario": str(self.scenario),
-            "labelled": self.n_labelled,
-            "unlabelled": self.n_unlabelled,
-            "class_prior": self.class_prior,
-            "unlabelled_prior": self.unlabelled_prior,
-            "label_frequency": self.label_frequency,
-            "label_noise": self.label_noise,
-        }
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.answer import Answer
 from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
@@ -54,7 +55,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Labelling:
+class Labelling(Answer):
     """What random labels cannot explain: by how much, and what would."""
 
     standard_errors: float
@@ -62,15 +63,6 @@ class Labelling:
     factor: float | None
     favours: Favours | None
     largest_possible_prior: float
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "standard_errors": self.standard_errors,
-            "least_factor": self.least_factor,
-            "factor": self.factor,
-            "favours": self.favours,
-            "largest_possible_prior": self.largest_possible_prior,
-        }
 
 
 def check_multiple(worlds: object) -> float:

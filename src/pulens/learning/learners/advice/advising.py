@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from textwrap import wrap
 from typing import Any
 
+from pulens.answer import Answer, ShownAsText
 from pulens.counts.sample import LABELLED
 from pulens.errors import AssumptionError, InputError, listed
 from pulens.estimate import Interval
@@ -19,7 +20,7 @@ FEW_NEAR = 0.1  # likeness below which no archived condition is called similar
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class Suggestion(Answer):
     """A learner to try. Losses are shares of rows: 0.01 is one point of accuracy."""
 
     learner: str
@@ -30,13 +31,9 @@ class Suggestion:
     worst_loss: float
     worst_on: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        return {**asdict(self), "interval": None if self.interval is None else self.interval.to_dict()}
-
 
 @dataclass(frozen=True)
-class Advice:
+class Advice(ShownAsText):
     """Learners to try, what was asked, and which archived runs the answer comes from."""
 
     suggestions: tuple[Suggestion, ...]
@@ -85,11 +82,6 @@ class Advice:
             names = ", ".join(name for name, _ in self.left_out)
             said.append(f"Not considered (too few runs, older ones than the method, or told true labels): {names}.")
         return "\n".join([*lines, *(line for words in said for line in wrap(words, WIDTH, break_on_hyphens=False))])
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 def _points(interval: Interval) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.errors import shown
 from pulens.inputs.tables.dialect import way_out_of
 from pulens.inputs.typed_columns import CATEGORY, DATE, KINDS, SECONDS, TypedColumn
@@ -20,7 +21,7 @@ MISSING, RARER, SHARE = "(missing)", "(rarer)", "(share)"
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedColumn:
+class PlannedColumn(Answer):
     """A column of training: its kind, and what was found in it that scoring needs.
 
     ``levels`` are the words of a category with the number of rows of each, most frequent first; ``has_gaps`` whether
@@ -131,17 +132,6 @@ class PlannedColumn:
         """The place of each row's word among the levels; -1 for one never seen, -2 where it is missing."""
         place = {word: rank for rank, (word, _) in enumerate(self.levels)}
         return np.array([-2 if word is None else place.get(word, -1) for word in column.values.tolist()], int)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values for JSON."""
-        return {
-            "name": self.name,
-            "kind": self.kind,
-            "rows": self.rows,
-            "levels": [list(level) for level in self.levels],
-            "has_gaps": self.has_gaps,
-            "has_hours": self.has_hours,
-        }
 
     @classmethod
     def from_dict(cls, facts: Any) -> PlannedColumn:

@@ -1,0 +1,79 @@
+"""What answers have in common: they become plain values for JSON, show themselves in notebooks and write themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from enum import Enum
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pulens.atomic_write import write_whole
+
+
+class Answer:
+    """A dataclass that says what it holds; ``_keys`` names what, where that is not its fields in their order.
+
+    A key may have another name than the attribute: ``"strata=rates"`` has the rates under ``"strata"``.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass(frozen=True, slots=True)
+    ... class Rate(Answer):
+    ...     value: float
+    ...     rows: tuple[int, ...]
+    >>> Rate(float("nan"), (3, 4)).to_dict()
+    {'value': None, 'rows': [3, 4]}
+    """
+
+    __slots__ = ()
+    _keys: ClassVar[tuple[str, ...]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON; what is not finite becomes ``None``."""
+        keys = self._keys or tuple(self.__dataclass_fields__)  # type: ignore[attr-defined]
+        pairs = (key.split("=") for key in keys)
+        return {names[0]: plain(getattr(self, names[-1])) for names in pairs}
+
+
+class ShownAsText:
+    """Shows its own words in notebooks."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<pre>{escape(str(self))}</pre>"
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: nan and infinities become ``None``, answers and mappings dictionaries, notices words.
+
+    >>> plain({"ends": (0.1, float("inf"))}), plain(np.array([1.0, np.nan]))
+    ({'ends': [0.1, None]}, [1.0, None])
+    """
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if value is None or (isinstance(value, int) and not isinstance(value, Enum)):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {name: plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return str(value)
+
+
+def written(path: Any, text: str) -> str:
+    """The text, which is also written to the path where one is given.
+
+    >>> written(None, "a page")
+    'a page'
+    """
+    if path is not None:
+        write_whole(path, text)
+    return text
