@@ -58,6 +58,7 @@ def test_a_hundred_thousand_bins_are_not_redrawn_a_thousand_times(monkeypatch) -
     assert 0 < error.noise_floor < error.value
 
 
+@pytest.mark.slow
 def test_few_redraws_of_many_bins_tell_the_noise_floor(monkeypatch) -> None:
     labels, scores = rows(20_000)
     tally = Tally.from_arrays(labels, scores)

@@ -20,6 +20,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_prints_every_section(folder, capsys):
     main(["bench", "report", str(folder), "--judge", "all", "--reference", "vpu"])
     out = capsys.readouterr().out

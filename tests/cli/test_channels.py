@@ -97,6 +97,7 @@ def test_a_reader_that_went_away_leaves_no_traceback(table):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_an_ascii_terminal_shows_the_table_and_gets_whole_json(table):
     ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "200"}
     rows = TABLE.splitlines()[1:] * 20

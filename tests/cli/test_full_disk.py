@@ -110,6 +110,7 @@ def rooms():
     yield SIZE // PAGE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_on_a_full_disk_old_results_stay_and_the_fault_is_named(command, disk, sources):
     words = [sources.get(word, word) for word in COMMANDS[command]]

@@ -144,6 +144,7 @@ def answered(queue: Path) -> None:
             writer.writerow({**row, "answer": said, "answer2": said})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ONLY_READ])
 def test_examples_of_the_help_work(name, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)

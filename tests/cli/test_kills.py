@@ -169,6 +169,7 @@ def test_leftovers_of_a_killed_command_are_not_read_as_data(how, here):
     assert (here / "again.json").read_bytes() == (here / "whole.json").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["kill", "interrupt"])
 def test_ended_at_any_point_a_benchmark_goes_on_to_the_same_archive(how, here):
     pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")

@@ -478,6 +478,7 @@ def test_a_drawn_prior_is_narrower_than_a_range_with_the_same_ends():
     assert widths[0] < widths[1]
 
 
+@pytest.mark.slow
 def test_over_a_range_the_p_value_is_the_level_at_which_the_interval_touches_zero():
     labels, models = crossing_rows()
     prior = {"class_prior": (0.15, 0.25), "scenario": "case-control", "threshold": 0.5}

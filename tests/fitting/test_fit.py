@@ -16,6 +16,7 @@ from pulens.learning.fitting.priors import training_prior
 QUICK = BoostedPU(n_estimators=4, iterations=10, random_trees=10)
 
 
+@pytest.mark.slow
 def test_bank_marketing_as_it_is_published(shared):
     """The journey of a newcomer: words and numbers as they come, a third of the positives labelled."""
     parquet = pytest.importorskip("pyarrow.parquet")
@@ -67,6 +68,7 @@ def test_folds_hold_both_kinds_evenly_and_never_split_a_group():
     assert all(np.unique(together[groups == group]).size == 1 for group in range(25))
 
 
+@pytest.mark.slow
 def test_a_class_prior_is_estimated_without_rows_of_the_same_cluster():
     rng = np.random.default_rng(3)
     positive = np.repeat(rng.random(100) < 0.4, 3)

@@ -49,6 +49,7 @@ def judged():
     return {name: float(np.sqrt(np.mean(np.square(off)))) for name, off in found.items()}
 
 
+@pytest.mark.slow
 def test_intervals_of_fit_are_as_wide_as_the_kept_model_is_off(judged):
     assert 0.75 < judged["fit"] < 1.1
 
@@ -101,6 +102,7 @@ def test_ends_lie_as_many_times_as_far_from_the_value_where_the_class_prior_is_k
     assert (wide.low, wide.high) == pytest.approx((value - 1.2 * (value - near.low), value + 1.2 * (near.high - value)))
 
 
+@pytest.mark.slow
 @pytest.mark.torch
 @pytest.mark.filterwarnings("ignore::pulens.errors.CollapseWarning")
 def test_folds_that_were_trained_in_another_way_than_the_kept_model_are_told():

@@ -276,6 +276,7 @@ print(tally.totals.rows, most)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["duckdb", "none"])
 def test_many_rows_in_few_bytes_stay_small_in_memory(engine, tmp_path):
     """Sixty million rows here, 300 million in docs/project/security.md: memory does not go by the rows."""

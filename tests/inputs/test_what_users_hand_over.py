@@ -25,6 +25,7 @@ def area(labels=LABELS, scores=SCORES, **options) -> float:
     return pulens.evaluate(labels, scores, **EVALUATE, **options, labelling="random")["roc_auc"].value
 
 
+@pytest.mark.slow
 def test_tensors_count_whatever_their_gradient_and_precision():
     torch = pytest.importorskip("torch", reason="torch is not installed")
     assert area(torch.tensor(LABELS), torch.tensor(SCORES, requires_grad=True)) == area()

@@ -99,6 +99,7 @@ def test_the_table_of_a_single_group_holds_the_intervals_of_the_evaluation(prior
         assert (known["low"], known["high"]) == pytest.approx(ends, rel=1e-12), name
 
 
+@pytest.mark.slow
 def test_clusters_of_a_single_row_rule_out_what_independent_rows_rule_out():
     rng = np.random.default_rng(3)
     positive = rng.random(240) < 0.4

@@ -57,6 +57,7 @@ def comparisons_and_lists(tree: ast.AST) -> list[int]:
     return lines
 
 
+@pytest.mark.slow
 def test_names_of_metrics_are_compared_nowhere_but_in_their_own_files() -> None:
     found = []
     for path in sorted(SOURCE.rglob("*.py")):

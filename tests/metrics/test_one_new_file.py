@@ -64,6 +64,7 @@ def said(tree):
     return {name: one.out for name, one in zip(commands, ended, strict=True)}
 
 
+@pytest.mark.slow
 def test_a_metric_of_one_new_file_is_on_the_command_line_in_json_and_on_the_page(tree, said) -> None:
     assert "false_discovery_rate" in said["evaluate"]
     found = json.loads((tree / "found.json").read_text())["estimates"]["false_discovery_rate"]

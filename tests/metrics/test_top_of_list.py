@@ -127,6 +127,7 @@ def worlds(count, scenario, seed, n_labelled=60, rows=700, prior=0.15):
             yield (positive & (rng.random(rows) < 0.5)).astype(int), rng.normal(positive * 1.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["case-control", "single-set"])
 def test_intervals_at_k_hold_the_truth_about_as_often_as_they_say(scenario):
     from scipy.optimize import brentq

@@ -190,6 +190,7 @@ def test_full_trust_can_be_asked_for_and_says_so():
     assert trusting.interval.width < doubting.interval.width
 
 
+@pytest.mark.slow
 def test_intervals_hold_on_scores_of_models_trained_on_real_tables(shared):
     """A few of the worlds of benchmarks/real_worlds.py in which full trust in the shapes fails most."""
     import real_worlds

@@ -27,7 +27,7 @@ from pulens.frozen import FrozenMapping
 from pulens.inputs import Reading
 from pulens.watching import Change, LabelChange
 
-ROOMS_WITHOUT_ANSWERS = ("backbones", "benchmark", "cli", "demo", "learners", "report", "studies", "testing")
+ROOMS_WITHOUT_ANSWERS = ("answer", "backbones", "benchmark", "cli", "demo", "learners", "report", "studies", "testing")
 
 
 # no labels drawn at random could look like this with 20% positives

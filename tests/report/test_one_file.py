@@ -53,6 +53,7 @@ def tolerance(evaluation):
     return 3e-4 if evaluation.class_prior.method.startswith("audit") else 1e-9
 
 
+@pytest.mark.slow
 def test_the_page_carries_what_python_would_have_given_it(shown):
     assert all(evaluation.contradiction is None for evaluation, _ in shown)
     for number, (evaluation, answer) in enumerate(shown[::3]):
@@ -60,6 +61,7 @@ def test_the_page_carries_what_python_would_have_given_it(shown):
         assert differences(answer["data"], expected, f"world {number}", within=tolerance(evaluation)) == []
 
 
+@pytest.mark.slow
 def test_the_top_of_the_list_is_pythons(longer):
     for number, (evaluation, answer) in enumerate(longer):
         steps = evaluation.ladder()
@@ -68,6 +70,7 @@ def test_the_top_of_the_list_is_pythons(longer):
         assert differences(answer["data"]["ladder"], expected, f"world {number}", within=tolerance(evaluation)) == []
 
 
+@pytest.mark.slow
 def test_what_flagging_costs_is_pythons(shown, longer):
     for number, (evaluation, answer) in enumerate([*longer, *shown]):
         expected = evaluation_card(evaluation)
@@ -76,6 +79,7 @@ def test_what_flagging_costs_is_pythons(shown, longer):
         assert differences(found, expected, f"world {number}", within=tolerance(evaluation)) == []
 
 
+@pytest.mark.slow
 def test_the_saved_numbers_have_the_keys_and_values_of_the_command_line(shown):
     for evaluation, answer in shown:
         expected = evaluation.to_dict()
@@ -87,6 +91,7 @@ def test_the_saved_numbers_have_the_keys_and_values_of_the_command_line(shown):
         assert differences(*values) == []
 
 
+@pytest.mark.slow
 def test_the_whole_page_reads_the_same_to_the_letter(shown, longer, monkeypatch):
     monkeypatch.setattr(html, "_data", lambda evaluation, summary, _: page_data(evaluation, summary))
     # not those with fewer thresholds: their error is one of rounding
@@ -110,6 +115,7 @@ def test_numbers_that_random_labels_cannot_have_given_are_refused_with_the_large
     assert f"with 40% positives, labels cannot be a random draw. Either at most {most}% are" in answer["refused"]
 
 
+@pytest.mark.slow
 def test_an_audit_that_missed_by_chance_is_told_from_a_contradiction_as_in_python():
     rng = np.random.default_rng(0)
     asked, expected = [], []
@@ -318,6 +324,7 @@ def test_the_file_is_small_and_allows_nothing_but_its_own_script():
     assert not re.search(r'(src|href)="(?!#)', page.split("<script", 1)[0])
 
 
+@pytest.mark.slow
 def test_a_class_prior_that_nobody_knows_withholds_what_it_leaves_open_and_blames_nobody():
     rng = np.random.default_rng(0)
     positive = rng.random(3000) < 0.1

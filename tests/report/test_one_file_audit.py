@@ -78,6 +78,7 @@ def in_python(path, text, wanted, given):
     return plan_audit(str(path), label="confirmed", positive=["1"], **said, **asked, **wanted)
 
 
+@pytest.mark.slow
 def test_the_queue_and_its_plan_are_those_of_the_command_line_to_the_byte(tmp_path):
     found = answers_of(
         audit_plan(text, wanted=wanted, label="confirmed", **given) for text, wanted, given in WORLDS.values()
@@ -89,6 +90,7 @@ def test_the_queue_and_its_plan_are_those_of_the_command_line_to_the_byte(tmp_pa
         assert [notice["message"] for notice in answer["notices"]] == [str(notice) for notice in plan.notices], name
 
 
+@pytest.mark.slow
 def test_the_forecast_is_that_of_the_command_line_but_for_chance(tmp_path):
     """Sixty audits are simulated here and there, with other draws: half widths of .08 may be off by .01."""
     wanted = {
@@ -118,6 +120,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 def test_what_cannot_be_drawn_is_refused_in_the_words_of_the_command_line(tmp_path):
     asked = [
         audit_plan(text, wanted={"threshold": 1.0, "budget": 50, **wanted}, label="confirmed")
@@ -160,6 +163,7 @@ AUDITS = {
 }
 
 
+@pytest.mark.slow
 def test_answers_prove_what_the_command_line_says_they_prove(tmp_path):
     asked, expected = [], []
     for number, (wanted, given, answers) in enumerate(AUDITS.values()):
@@ -182,6 +186,7 @@ def test_answers_prove_what_the_command_line_says_they_prove(tmp_path):
     assert list(told) == [*expected[-1].to_dict(), "forecast"]
 
 
+@pytest.mark.slow
 def test_a_queue_that_was_enlarged_is_read_with_all_its_batches(tmp_path):
     plan = in_python(tmp_path / "t.csv", table(2000, seed=50), {"threshold": 1.0, "budget": 60}, {})
     answered(plan, tmp_path / "queue.csv", share=1.0)
@@ -233,6 +238,7 @@ CHANGED = {
 }
 
 
+@pytest.mark.slow
 def test_answers_that_make_no_sense_are_refused_or_noted_in_the_words_of_the_command_line(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     asked = {"threshold": 1.0, "budget": 60, "id": "case", "keep": ["note"]}
@@ -259,6 +265,7 @@ def test_answers_that_make_no_sense_are_refused_or_noted_in_the_words_of_the_com
         assert [notice["message"] for notice in answer["answer"]["notices"]] == [str(one) for one in result.notices]
 
 
+@pytest.mark.slow
 def test_plans_that_were_changed_are_refused(tmp_path):
     plan = in_python(tmp_path / "t.csv", table(900, seed=41), {"threshold": 1.0, "budget": 60}, {})
     queue, text = answered(plan, tmp_path / "queue.csv", share=1.0)

@@ -74,6 +74,7 @@ def known(found):
     return {name for name, evaluation in found.items() if evaluation.contradiction is None}
 
 
+@pytest.mark.slow
 def test_numbers_of_groups_have_the_keys_and_values_of_the_command_line(shown):
     sources, methods, refused = set(), set(), 0
     for number, (found, answer) in enumerate(shown):

@@ -74,6 +74,7 @@ def test_table_1_stands_beside_the_published_figures(conventional, monkeypatch, 
     assert outcome.files[0].read_text(encoding="utf-8").count("published") >= 10
 
 
+@pytest.mark.slow
 def test_figures_5_and_6_follow_conditions(conditions, monkeypatch, tmp_path):
     monkeypatch.setenv("PULENS_ARCHIVE", str(conditions))
     five = bench_figure_5.run(Workbench(out=tmp_path))

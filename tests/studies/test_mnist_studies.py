@@ -36,6 +36,7 @@ def pictures(monkeypatch):
     return data
 
 
+@pytest.mark.slow
 def test_three_figures_come_from_one_training(pictures, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib").use("agg")
     runs = []

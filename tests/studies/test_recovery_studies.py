@@ -161,6 +161,7 @@ def toy(monkeypatch):
     return made
 
 
+@pytest.mark.slow
 def test_tables_share_their_runs_and_say_what_became_of_each_claim(toy, tmp_path):
     pytest.importorskip("matplotlib").use("agg")
     first = studies.find("recovery-table-1").run(Workbench(quick=True, out=tmp_path))
@@ -183,6 +184,7 @@ def test_runs_are_made_once_in_a_process_too(toy):
     assert len(toy) == 12
 
 
+@pytest.mark.slow
 def test_a_killed_study_goes_on_where_it_stopped(toy, tmp_path, monkeypatch):
     genuine = _recovery.one_run
 
@@ -230,6 +232,7 @@ def test_the_infeasible_share_is_what_a_fine_grid_counts():
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [3, 4])
 def test_the_maps_are_drawn_and_judged(number, tmp_path):
     pytest.importorskip("matplotlib").use("agg")
