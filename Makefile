@@ -33,7 +33,7 @@ demo: $(VENV)/.core ## train and evaluate on PU labels alone, with the truth bes
 
 test: lint types imports tests ## everything that must hold
 
-quick: lint ## the first case of every plain test, in less than two minutes
+quick: lint ## the first plain tests of every file, in less than two minutes
 	$(PYTEST) --tier quick
 
 everything: lint types imports $(VENV)/.test browser ## at full size: more examples, more simulated sets, every learner

@@ -2,7 +2,7 @@
 
 ``--tier test``, the default and what CI runs, asks every behaviour. ``--tier everything`` asks at full size: more
 examples of every law, more sets of every simulated world, every learner, and tests marked ``everything``. ``--tier
-quick`` takes the first case of every plain test, in every package.
+quick`` takes one case of the first plain tests of every file, so that every package is asked something.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from what_changed import any_changed, changed_files
 
 ROOT = Path(__file__).resolve().parents[1]
 EXAMPLES = {"quick": 5, "test": 25, "everything": 200}  # that hypothesis makes of every law
+QUICK_TESTS = 5  # of every file, in `make quick`
 # folders whose tests are of one kind; other tests are laws where hypothesis makes their input, and else units
 KINDS = {
     **dict.fromkeys(("ledger", "properties"), "law"),
@@ -82,12 +83,14 @@ def waits(item: pytest.Item) -> bool:
 
 
 def first_cases(items: list[pytest.Item]) -> set[pytest.Item]:
-    """The first case of every plain test that takes no second."""
-    first: dict[str, pytest.Item] = {}
+    """One case of the first plain tests of every file that take no second."""
+    by_file: dict[Path, dict[str, pytest.Item]] = {}
     for item in items:
         if item.get_closest_marker("unit") and not item.get_closest_marker("slow"):
-            first.setdefault(item.nodeid.partition("[")[0], item)
-    return set(first.values())
+            first = by_file.setdefault(item.path, {})
+            if len(first) < QUICK_TESTS:
+                first.setdefault(item.nodeid.partition("[")[0], item)
+    return {item for first in by_file.values() for item in first.values()}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
