@@ -10,7 +10,7 @@ from pulens.learning.backbones import check_row_shape
 STAGES = ((64, 1), (128, 2), (256, 2), (512, 2))  # channels, stride of the first of two blocks
 
 
-class Block(nn.Module):  # type: ignore[misc]
+class ResidualBlock(nn.Module):  # type: ignore[misc]
     """Two convolutions whose result is added to what came in."""
 
     def __init__(self, channels: int, wider: int, stride: int) -> None:
@@ -38,6 +38,6 @@ def build(row_shape: tuple[int, ...]) -> nn.Module:
     layers: list[nn.Module] = [*_normed(row_shape[0], 64, 3, 1), nn.ReLU()]
     channels = 64
     for wider, stride in STAGES:
-        layers += [Block(channels, wider, stride), Block(wider, wider, 1)]
+        layers += [ResidualBlock(channels, wider, stride), ResidualBlock(wider, wider, 1)]
         channels = wider
     return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, 1))
