@@ -11,6 +11,7 @@ import pytest
 import pulens
 from pulens.errors import AssumptionError, InputError
 from pulens.notice import Severity
+from pulens.report.text import evaluation_text
 
 
 def world(seed: int = 3, rows: int = 1500, factor: float = 4.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -68,7 +69,7 @@ def test_labels_that_are_not_random_are_said_before_every_recovered_number(tmp_p
     evaluation = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
     assert evaluation.audit.labelling.contradicted
     assert (evaluation.notices[0].severity, evaluation.notices[0].code) == (Severity.SERIOUS, "labelling-not-random")
-    text = str(evaluation)
+    text = evaluation_text(evaluation, explain=True)
     assert text.index("serious: Random labelling is contradicted") < text.index("uncorrected")
     words = "assuming random labels: contradicted by the audit (p"
     assert text.count(words) == 1
@@ -81,10 +82,22 @@ def test_random_labels_show_both_columns_side_by_side(tmp_path: Path) -> None:
     table, queue = queue_of(tmp_path, factor=1.0)
     evaluation = pulens.evaluate(str(table), reviews=str(queue), redraws=100, labelling="random")
     assert not evaluation.audit.labelling.contradicted
-    header = next(line for line in str(evaluation).splitlines() if "assuming nothing" in line and "recovered" in line)
+    header = next(
+        line
+        for line in evaluation_text(evaluation, explain=True).splitlines()
+        if "assuming nothing" in line and "recovered" in line
+    )
     assert header.split() == ["assuming", "nothing", "assuming", "random", "labels", "recovered"]
     assert "labelling-not-random" not in {notice.code for notice in evaluation.notices}
-    assert "would be noticed with probability" in " ".join(str(evaluation).split())
+    assert "would be noticed with probability" in " ".join(evaluation_text(evaluation, explain=True).split())
+
+
+def test_an_answer_with_checked_rows_prints_one_number_to_quote(tmp_path: Path) -> None:
+    """Three precisions were printed: of the audit, with random labels, and recovered."""
+    table, queue = queue_of(tmp_path)
+    text = str(pulens.evaluate(str(table), reviews=str(queue), redraws=100))
+    assert sum(line.startswith("  Precision ") for line in text.splitlines()) == 1
+    assert "recovered  " not in text
 
 
 def test_a_table_that_changed_since_the_plan_is_refused(tmp_path: Path) -> None:

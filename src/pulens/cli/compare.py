@@ -126,7 +126,7 @@ def command(
 def _next(comparison: Comparison) -> list[str]:
     """The check that would decide between the models, however labels were chosen."""
     from pulens.cli._typed import typed_command
-    from pulens.report.lines import pasteable
+    from pulens.report.lines import pasteable, wrapped
     from pulens.report.next_steps import another_command, rows_to_check
 
     rows = rows_to_check(comparison.totals.unlabelled)
@@ -139,7 +139,7 @@ def _next(comparison: Comparison) -> list[str]:
     options = (() if at is None else ("--threshold", f"{at:g}")) + ("--budget", str(rows), "--out", "queue.csv")
     command = another_command(kept, ("audit", "plan"), options, score=best)
     after = "--threshold <number> --reviews queue.csv" if at is None else "--reviews queue.csv"
-    return ["", f"next: check {rows} rows, then add {after} to this command:", *pasteable(command)]
+    return ["", *wrapped(f"next: check {rows} rows, then add {after} to this command:"), *pasteable(command)]
 
 
 def _thresholds(given: tuple[str, ...]) -> Any:

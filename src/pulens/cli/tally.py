@@ -70,10 +70,10 @@ def counted_words(out: str, counted: Any, parts: str = "") -> str:
     """What a file of counts holds, and the command that reads it."""
     import shlex
 
-    from pulens.report.lines import pasteable
+    from pulens.report.lines import pasteable, wrapped
 
     kind, _, inside = str(counted).removesuffix(")").partition("(")
     of = kind.strip().removeprefix("JointTally of ") if kind.startswith("JointTally") else ""
     command = shlex.join(["pulens", "compare" if of else "evaluate", out])
-    lines = [f"Counted into {out}{parts}: {inside}{f', scores {of}' if of else ''}."]
+    lines = wrapped(f"Counted into {out}{parts}: {inside}{f', scores {of}' if of else ''}.")
     return "\n".join([*lines, f"next:{pasteable(command, 1)[0]}"])

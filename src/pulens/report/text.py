@@ -45,7 +45,7 @@ def answer_lines(
     lines = [StyledLine(line, "bold") for sentence in summary.verdict for line in textwrap.wrap(sentence, WIDTH)]
     lines += [StyledLine(""), *_head(summary, explain)]
     if summary.audit is not None:
-        lines += [StyledLine(""), *map(StyledLine, audit_block(summary.audit))]
+        lines += [StyledLine(""), *map(StyledLine, audit_block(summary.audit, explain=explain))]
         lines += _notices([notice for notice in alarming if notice.code == above])
     if summary.audit is None or explain or all_metrics:
         lines += [StyledLine(""), *_table(summary, all_metrics=all_metrics or explain), *_by_prior(summary)]
