@@ -81,3 +81,11 @@ def test_regret_is_against_the_best_learner_of_each_data_set():
     runs = [made("a", "f", "boosting", 0.8), made("a", "f", "PUET", 0.9), made("b", "g", "boosting", 0.7)]
     runs.append(made("b", "g", "PUET", 0.6))
     assert [round(loss, 3) for _, loss in regrets(runs, "roc_auc", "boosting")] == [0.1, 0.0]
+
+
+def test_the_advice_is_judged_only_where_the_learner_it_names_first_was_run():
+    runs = [made(w, "f", n, 0.8) for w in "ab" for n in ("boosting", "PUET")]
+    assert not any("advise" in claim.statement for claim in wild_learners.outcome_of(runs).claims)
+    runs += [made(w, "f", "BoostedPU", 0.79) for w in "ab"]
+    (claim,) = [one for one in wild_learners.outcome_of(runs).claims if "advise" in one.statement]
+    assert (claim.verdict, claim.because[:10]) == ("reproduced", "1.0 points")
