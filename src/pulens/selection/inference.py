@@ -125,13 +125,13 @@ class SelectionInference:
         own = None if metric.construction is None else metric.construction(**parameters)
         return RANKED.index(own) if own in RANKED else None
 
-    def _tilts(self, share: float | None, priors: Floats) -> Floats:
+    def _tilts(self, share: float | None, priors: Floats, spread: float) -> Floats:
         """A tilt for each redraw, whose shares of positives among the unlabelled rows are given."""
         levels = _levels(priors.size, self.resampling.seed)
         if share is not None:
-            return self.tilts.quantiles(share, levels)
+            return self.tilts.quantiles(share, levels, spread)
         nodes = np.unique(np.quantile(priors, np.linspace(0, 1, NODES)))
-        table = np.stack([self.tilts.quantiles(float(node), np.sort(levels)) for node in nodes])
+        table = np.stack([self.tilts.quantiles(float(node), np.sort(levels), spread) for node in nodes])
         place = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
         after = np.minimum(place + 1, nodes.size - 1)
         wide = nodes[after] - nodes[place]
@@ -181,7 +181,8 @@ class SelectionInference:
                 rates = tuple(np.concatenate([_first(chunk, kind) for chunk in chunks]) for kind in range(3))
                 totals = tuple(np.concatenate([chunk.totals[kind] for chunk in chunks]) for kind in range(3))
             priors = np.broadcast_to(self._random.draws.priors(share, normal, totals), normal.shape)
-            self._tables[key] = self._recovered(rates, totals, priors, self._tilts(share, priors))
+            tilts = self._tilts(share, priors, self.practice.at_thresholds)
+            self._tables[key] = self._recovered(rates, totals, priors, tilts)
         return self._tables[key]
 
     @cached_property
@@ -198,7 +199,8 @@ class SelectionInference:
             for share in self._shares:
                 priors = random.draws.priors(share, redrawn.normal, redrawn.totals)
                 priors = np.broadcast_to(priors, (len(redrawn),))
-                found.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, self._tilts(share, priors))))
+                tilts = self._tilts(share, priors, self.practice.of_rankings)
+                found.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, tilts)))
             return found
 
         if self.evidence.buckets is None:
@@ -216,7 +218,7 @@ class SelectionInference:
         own = self.evidence.class_prior.unlabelled if share is None else share
         levels = (np.arange(TILTS_TRIED) + 0.5) / TILTS_TRIED
         found = []
-        for tilt in self.tilts.quantiles(own, levels):
+        for tilt in self.tilts.quantiles(own, levels, self.practice.of_rankings):
             rows = distorted(self.evidence, float(tilt), own)
 
             def value(prior: float, rows: Evidence = rows) -> float:

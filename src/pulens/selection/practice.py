@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from pulens.types import Floats
 
 LOWEST_AREA, HIGHEST_AREA = 0.05, 0.995  # of a recovered ROC AUC, before it becomes a separation
+OF_RANKINGS, AT_THRESHOLDS = 0.9, 1.2  # times the spread: see docs/research/wild.md
 CAUTION = 1.05  # times the spread: fifteen domains do not show all of it
 MEDIAN_SHIFT = 0.6  # of the difference of both sides, so that the centre stays where it was
 
@@ -47,6 +48,8 @@ class Practice:
     freedom: float
     domains: int
     problems: int
+    of_rankings: float = 1.0  # times the spread, for numbers of the whole ranking: shapes of labelling average out
+    at_thresholds: float = 1.0  # and for numbers at a threshold, where they do not
     explains_any_rows: ClassVar[bool] = True  # tilts that the rows rule out are not drawn
 
     @property
@@ -57,11 +60,11 @@ class Practice:
     def guarantee(self) -> str:
         return f"calibrated on {self.domains} real domains"
 
-    def log_density(self, tilts: Floats, separation: float) -> Floats:
-        """Log density at these tilts, up to a constant that is the same for all of them."""
+    def log_density(self, tilts: Floats, separation: float, spread: float = 1.0) -> Floats:
+        """Log density at these tilts, up to a constant; ``spread`` widens the distribution around its median."""
         from scipy.stats import t as student
 
-        right, left = self.scale * self.skew, self.scale / self.skew
+        right, left = spread * self.scale * self.skew, spread * self.scale / self.skew
         centre = self.intercept + self.slope * separation - (right - left) * MEDIAN_SHIFT
         away = np.asarray(tilts, float) - centre
         found = student.logpdf(np.where(away > 0, away / right, away / left), self.freedom)
@@ -107,7 +110,8 @@ def learn(
     inside = float(np.mean(within)) if within else 0.0
     between = max(float(means.var(ddof=1)) - inside * float(np.mean(1 / many)), 0.05)
     scale = CAUTION * float(np.sqrt(between * (1 + 2 / names.size) + inside))
-    return Practice(float(line[0]), float(line[1]), scale, skew, freedom, int(names.size), int(x.size))
+    counted = int(names.size), int(x.size)
+    return Practice(float(line[0]), float(line[1]), scale, skew, freedom, *counted, OF_RANKINGS, AT_THRESHOLDS)
 
 
 @cache

@@ -65,18 +65,18 @@ class TiltDistribution:
         below = ((prior * (1 - recall) - (1 - listed)) / error).max(axis=1)
         return np.asarray(np.maximum(np.maximum(above, below), 0.0))
 
-    def quantiles(self, share: float, levels: Floats) -> Floats:
+    def quantiles(self, share: float, levels: Floats, spread: float = 1.0) -> Floats:
         """Tilts at these levels of their distribution, at a share of positives among the unlabelled rows."""
-        known = self._known.get(share)
+        known = self._known.get((share, spread))
         if known is None:
-            weight = self.practice.log_density(GRID, self.separation(share)) - 0.5 * self.excess(share) ** 2
+            weight = self.practice.log_density(GRID, self.separation(share), spread) - 0.5 * self.excess(share) ** 2
             density = np.exp(weight - weight.max())
             known = np.cumsum(density) - density / 2
-            known = self._known[share] = known / density.sum()
+            known = self._known[share, spread] = known / density.sum()
         return np.asarray(np.interp(levels, known, GRID))
 
     @cached_property
-    def _known(self) -> dict[float, Floats]:
+    def _known(self) -> dict[tuple[float, float], Floats]:
         return {}
 
     def median(self, share: float | None = None) -> float:
