@@ -99,7 +99,7 @@ class Population:
     def evaluated(self, model: str, threshold: float) -> Any:
         labels = np.where(self.rows.positive, 1, -1)
         asked = {"negative": -1, "unlabelled_prior": 0.0, "threshold": threshold, "confidence": None}
-        return pulens.evaluate(labels, self.models[model], **asked)
+        return pulens.evaluate(labels, self.models[model], **asked, labelling="random")
 
     def truth(self, metric: str, model: str, threshold: float) -> float:
         return float(self.evaluated(model, threshold).estimates[metric].value)
@@ -141,7 +141,9 @@ class Design(NamedTuple):
 def evaluate(drawn: Drawn) -> Iterator[Found]:
     """Metrics of one model at a threshold given beforehand."""
     at = drawn.thresholds["a"]
-    found = pulens.evaluate(drawn.labels, drawn.models["a"], threshold=at, redraws=400, **drawn.told)
+    found = pulens.evaluate(
+        drawn.labels, drawn.models["a"], threshold=at, redraws=400, **drawn.told, labelling="random"
+    )
     for name in METRICS:
         if name in found.estimates:
             yield name, found.estimates[name].interval, drawn.truth(name, "a", at)
@@ -149,7 +151,7 @@ def evaluate(drawn: Drawn) -> Iterator[Found]:
 
 def chosen(drawn: Drawn) -> Iterator[Found]:
     """At the threshold with the best F1 on the same rows."""
-    found = pulens.evaluate(drawn.labels, drawn.models["a"], redraws=400, **drawn.told)
+    found = pulens.evaluate(drawn.labels, drawn.models["a"], redraws=400, **drawn.told, labelling="random")
     for name in ("precision", "recall", "f1"):
         yield name, found.estimates[name].interval, drawn.truth(name, "a", found.threshold)
 
@@ -235,7 +237,7 @@ def reviews(drawn: Drawn) -> Iterator[Found]:
         "probability": np.repeat([150 / part.size for part in parts], 150),
     }
     told = {name: value for name, value in drawn.told.items() if name != "class_prior"}
-    found = pulens.evaluate(rows.labels, rows.score, reviews=log, threshold=AT, **told)
+    found = pulens.evaluate(rows.labels, rows.score, reviews=log, threshold=AT, **told, labelling="random")
     prior, hits, flagged = (
         world.mean(expit),
         world.mean(lambda x: expit(x) * (x >= AT)),

@@ -201,7 +201,7 @@ def curve(sets: int) -> None:
             # scores moved to where each ratio is the threshold: a band depends on their order only
             moved = np.interp(scores, [low - 9, *grid, high + 9], [0.0, *ratios, 1.0])
             evaluation = pulens.evaluate(
-                labels, moved, class_prior=world.class_prior, scenario=world.scenario, threshold=0.5
+                labels, moved, class_prior=world.class_prior, scenario=world.scenario, threshold=0.5, labelling="random"
             )
             found = evaluation.decision_curve(ratios=ratios, scores_are="probability")
             inside = (found.low <= benefits) & (benefits <= found.high)
@@ -234,15 +234,21 @@ def queries(sets: int) -> None:
             rng = np.random.default_rng([SEED, 6, many, varying])
             labels, scores, ids, positive = draw_queries(rng, 20_000, varying=varying)
             known = np.where(positive, 1, -1)
-            whole = pulens.evaluate(known, scores, per=ids, confidence=None, **ALL_KNOWN).top(k, per="query")
+            whole = pulens.evaluate(known, scores, per=ids, confidence=None, **ALL_KNOWN, labelling="random").top(
+                k, per="query"
+            )
             truths = {name: whole[name].value for name in names}
             kept = np.isin(ids, ids[labels == 1])  # the mean over queries is one of those with labelled rows
-            told = pulens.evaluate(known[kept], scores[kept], per=ids[kept], confidence=None, **ALL_KNOWN)
+            told = pulens.evaluate(
+                known[kept], scores[kept], per=ids[kept], confidence=None, **ALL_KNOWN, labelling="random"
+            )
             truths["recall_at_k_macro"] = told.top(k, per="query")["recall_at_k_macro"].value
             held, made = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
             for _ in range(sets):
                 labels, scores, ids, _ = draw_queries(rng, many, varying=varying)
-                found = pulens.evaluate(labels, scores, per=ids, class_prior=5 / 60, threshold=1.0).top(k, per="query")
+                found = pulens.evaluate(
+                    labels, scores, per=ids, class_prior=5 / 60, threshold=1.0, labelling="random"
+                ).top(k, per="query")
                 for name, truth in truths.items():
                     interval = found[name].interval
                     made[name] += interval is not None
@@ -302,11 +308,15 @@ def speed(sets: int) -> None:
         if distinct == 256:
             scores = np.round(np.argsort(np.argsort(scores)) / size * 255)
         labels = (positive & (rng.random(size) < 0.3)).astype(int)
-        evidence = pulens.evaluate(labels, scores, class_prior=0.1, confidence=None).evidence
+        evidence = pulens.evaluate(labels, scores, class_prior=0.1, confidence=None, labelling="random").evidence
         given = {"cost_miss": MISS, "cost_alarm": ALARM, "capacity": "30%", "recall_at_least": 0.5}
         pulens.decide(evidence, **given)
         for what, prior in (("class prior known", {}), ("class prior in doubt", {"class_prior": (0.08, 0.12)})):
-            asked = evidence if not prior else pulens.evaluate(labels, scores, confidence=None, **prior).evidence
+            asked = (
+                evidence
+                if not prior
+                else pulens.evaluate(labels, scores, confidence=None, **prior, labelling="random").evidence
+            )
             began, used = time.perf_counter(), time.process_time()
             pulens.decide(asked, **given)
             wall, cpu = time.perf_counter() - began, time.process_time() - used

@@ -96,7 +96,7 @@ def main():
         line("import pulens", *arranged(best([python, "-c", "import pulens"], 10, **given), 0.15))
         line("pulens --help", *arranged(best([python, "-m", "pulens", "--help"], 10, **given), 0.2))
         write_table(place / "scores.csv")
-        words = [python, "-m", "pulens", "evaluate", "scores.csv"]
+        words = [python, "-m", "pulens", "evaluate", "--labelling", "random", "scores.csv"]
         known = [*words, "--class-prior", "0.15"]
         line(f"pulens evaluate, {ROWS:,} rows, prior given", *arranged(best(known, 3, **given), 2))
         line(f"pulens evaluate, {ROWS:,} rows, estimated", *arranged(best(words, 3, **given), 2))

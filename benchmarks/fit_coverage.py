@@ -114,7 +114,9 @@ def run_one(folder, name, table, rows, seed):
     for choice, threshold in THRESHOLDS.items():
         evaluation = found.evaluation
         if threshold is None:
-            evaluation = pulens.evaluate(labels, found.scores, class_prior=prior, redraws=1000, seed=seed)
+            evaluation = pulens.evaluate(
+                labels, found.scores, class_prior=prior, redraws=1000, seed=seed, labelling="random"
+            )
             evaluation = replace(evaluation, resampling=found.evaluation.resampling)
         each = [true_values(truth, own, evaluation.threshold) for own in scores]
         plain = replace(evaluation, resampling=Resampling(0.95, 1000, seed))

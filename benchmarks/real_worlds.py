@@ -287,7 +287,9 @@ def study(samples, world):
         for kind, given in (("known", drawn.class_prior), ("estimated", prior)):
             options = {"class_prior": given, "scenario": drawn.scenario}
             try:
-                found = {**pulens.evaluate(tally, threshold=threshold, **options).at(threshold).estimates}
+                found = {
+                    **pulens.evaluate(tally, threshold=threshold, **options, labelling="random").at(threshold).estimates
+                }
                 found["roc_auc"] = pulens.metrics.roc_auc(tally, confidence=0.95, **options)
             except pulens.PulensError:  # a known class prior below the labelled share of one sample
                 continue

@@ -132,7 +132,7 @@ def runs(sets: int) -> Iterator[tuple[dict, dict, pulens.Evaluation, int]]:
         yield (
             judged,
             run,
-            pulens.evaluate(labels, scores, per=ids, negative=-1, confidence=None),
+            pulens.evaluate(labels, scores, per=ids, negative=-1, confidence=None, labelling="random"),
             int(rng.integers(1, 12)),
         )
 
@@ -167,7 +167,7 @@ def ranx(sets: int) -> Gaps:
         found = evaluation.top(k, per="query")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            theirs = evaluate(Qrels(kept), Run(run), list(wanted.values()), make_comparable=True)
+            theirs = evaluate(Qrels(kept), Run(run), list(wanted.values()), make_comparable=True, labelling="random")
         for name, other in wanted.items():
             worst = max(worst, abs(found[name].value - float(theirs[other])))
     yield f"precision, recall, DCG and NDCG at k, {sets} runs", worst

@@ -87,7 +87,14 @@ def by_toolbox(labels, scores):
 
 def by_pulens(labels, scores, scenario, confidence=None):
     found = pulens.evaluate(
-        labels, scores, class_prior=PRIOR, scenario=scenario, threshold=THRESHOLD, confidence=confidence, redraws=300
+        labels,
+        scores,
+        class_prior=PRIOR,
+        scenario=scenario,
+        threshold=THRESHOLD,
+        confidence=confidence,
+        redraws=300,
+        labelling="random",
     )
     return {name: found.estimates[name] for name in SHOWN}
 
@@ -273,7 +280,9 @@ def tasks(labels, scores):
     }
     curves = {
         "pulens": lambda: (
-            pulens.evaluate(labels, scores, confidence=None, threshold=THRESHOLD, **setting).precision_recall
+            pulens.evaluate(
+                labels, scores, confidence=None, threshold=THRESHOLD, **setting, labelling="random"
+            ).precision_recall
         ),
         "scikit-learn": lambda: sk.precision_recall_curve(labels, scores),
     }

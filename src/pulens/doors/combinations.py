@@ -90,12 +90,6 @@ COMBINATIONS = {
         "how alike the labelling of segments is was not measured",
         "one segment at a time (`--where`)",
     ),
-    "practice-others": Refused(
-        PRACTICE,
-        "decisions, decision curves, first rows of the list (`--top`), bounds, sensitivity and the HTML page",
-        "they take labels for random",
-        '`labelling="random"` for these',
-    ),
     "reviews-queries": Refused(
         REVIEWS,
         "first rows of each query (`--per`)",
