@@ -26,7 +26,7 @@ def test_the_installed_package_is_the_one_of_this_checkout(newcomer, started):
 
 def test_evaluates_a_csv(started):
     shown = said_by(started[1], "pulens evaluate", "--threshold 0.5")
-    assert "precision                      0.620   0.379 to 0.895         0.244" in shown
+    assert "  Precision                  0.477    0.273 to 0.799      0.620        0.244" in shown
 
 
 def test_gets_a_report(started):
