@@ -125,7 +125,7 @@ class SelectionInference:
         own = None if metric.construction is None else metric.construction(**parameters)
         return RANKED.index(own) if own in RANKED else None
 
-    def _tilts(self, share: float | None, priors: Floats, spread: float) -> Floats:
+    def _tilts(self, share: float | None, priors: Floats, spread: float = 1.0) -> Floats:
         """A tilt for each redraw, whose shares of positives among the unlabelled rows are given."""
         levels = _levels(priors.size, self.resampling.seed)
         if share is not None:
@@ -199,7 +199,7 @@ class SelectionInference:
             for share in self._shares:
                 priors = random.draws.priors(share, redrawn.normal, redrawn.totals)
                 priors = np.broadcast_to(priors, (len(redrawn),))
-                tilts = self._tilts(share, priors, self.practice.of_rankings)
+                tilts = self._tilts(share, priors)
                 found.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, tilts)))
             return found
 
@@ -218,7 +218,7 @@ class SelectionInference:
         own = self.evidence.class_prior.unlabelled if share is None else share
         levels = (np.arange(TILTS_TRIED) + 0.5) / TILTS_TRIED
         found = []
-        for tilt in self.tilts.quantiles(own, levels, self.practice.of_rankings):
+        for tilt in self.tilts.quantiles(own, levels):
             rows = distorted(self.evidence, float(tilt), own)
 
             def value(prior: float, rows: Evidence = rows) -> float:

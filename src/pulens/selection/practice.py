@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from pulens.types import Floats
 
 LOWEST_AREA, HIGHEST_AREA = 0.05, 0.995  # of a recovered ROC AUC, before it becomes a separation
-OF_RANKINGS, AT_THRESHOLDS = 0.9, 1.2  # times the spread: see docs/research/wild.md
+AT_THRESHOLDS = 1.2  # see docs/research/wild.md
 CAUTION = 1.05  # times the spread: fifteen domains do not show all of it
 MEDIAN_SHIFT = 0.6  # of the difference of both sides, so that the centre stays where it was
 
@@ -48,8 +48,7 @@ class Practice:
     freedom: float
     domains: int
     problems: int
-    of_rankings: float = 1.0  # times the spread, for numbers of the whole ranking: shapes of labelling average out
-    at_thresholds: float = 1.0  # and for numbers at a threshold, where they do not
+    at_thresholds: float = 1.0  # times the spread there: over the whole ranking shapes of labelling average out
     explains_any_rows: ClassVar[bool] = True  # tilts that the rows rule out are not drawn
 
     @property
@@ -111,7 +110,7 @@ def learn(
     between = max(float(means.var(ddof=1)) - inside * float(np.mean(1 / many)), 0.05)
     scale = CAUTION * float(np.sqrt(between * (1 + 2 / names.size) + inside))
     counted = int(names.size), int(x.size)
-    return Practice(float(line[0]), float(line[1]), scale, skew, freedom, *counted, OF_RANKINGS, AT_THRESHOLDS)
+    return Practice(float(line[0]), float(line[1]), scale, skew, freedom, *counted, AT_THRESHOLDS)
 
 
 @cache
