@@ -163,3 +163,30 @@ def test_fewer_trees_than_threads_are_grown():
     found = PUET(n_estimators=3, max_depth=4, class_prior=0.5, random_state=0, n_jobs=4).fit(FEATURES, LABELS)
     alone = PUET(n_estimators=3, max_depth=4, class_prior=0.5, random_state=0, n_jobs=1).fit(FEATURES, LABELS)
     np.testing.assert_array_equal(found.predict_proba(FEATURES), alone.predict_proba(FEATURES))
+
+
+@pytest.mark.parametrize("positive", [7, 1e19, np.int64(3)])
+def test_a_number_that_no_label_is_is_refused_with_the_values_there_are(positive):
+    with pytest.raises(PulensError, match="no label is"):
+        pulens.evaluate(LABELS, SCORES, class_prior=0.6, positive=positive)
+
+
+@pytest.mark.parametrize("factor", [(0.2, 0.4), {}, b"0.3", np.inf, 0.5])
+def test_what_is_no_multiple_of_errors_is_refused(factor):
+    found = pulens.evaluate(LABELS, SCORES, class_prior=0.6, redraws=100)
+    with pytest.raises(PulensError, match="factor must be a number"):
+        found.with_errors_times(factor)
+
+
+def test_a_table_as_labels_is_refused_by_fit():
+    table = pytest.importorskip("pyarrow").table({"a": LABELS})
+    with pytest.raises(PulensError, match="one value per row"):
+        pulens.fit(FEATURES, table, class_prior=0.5)
+
+
+def test_copies_are_found_among_rows_of_objects():
+    from pulens.learners import WeightedElkanNoto
+
+    asked = {"class_prior": 0.5, "random_state": 0, "labelled_in_unlabelled": True}
+    found, plain = (WeightedElkanNoto(**asked).fit(each, LABELS) for each in (FEATURES.astype(object), FEATURES))
+    np.testing.assert_allclose(found.predict_proba(FEATURES), plain.predict_proba(FEATURES))

@@ -68,6 +68,7 @@ Inference: TypeAlias = "Doubts | CellDoubts | SelectionInference | FavouringInfe
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
 #: notices that say labels are not random among all rows: no news where they are random within cells only
 OF_ALL_ROWS = ("prior-not-feasible", "not-a-mixture")
+MOST_ERRORS = 1e6  # times those of the rows: beyond, an interval holds all that anything could be
 
 if TYPE_CHECKING:  # audits and cells are loaded for those who ask for them
     from pulens.audits import AuditResult, Identified
@@ -188,8 +189,11 @@ class Evaluation:
             return self._selection.values
         return self.evidence if self.within is None else self.within.weighted
 
+    @typed
     def with_errors_times(self, factor: float) -> Evaluation:
         """The same numbers with errors of the rows a factor as large: for scores that were themselves drawn."""
+        if not 1 <= factor <= MOST_ERRORS:
+            raise PulensError(f"factor must be a number from 1 to {MOST_ERRORS:g}, got {factor:g}.")
         if self.resampling is None:
             return self
         random = None if self.if_random is None else self.if_random.with_errors_times(factor)

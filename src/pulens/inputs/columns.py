@@ -138,10 +138,15 @@ class LabelCoding:
 
     def _encode(self, values: Any, row_name: RowName, first_row: int) -> NDArray[np.int8]:
         array = one_per_row(values)
-        if array.ndim != 1 and not hasattr(values, "__len__"):
+        if array.ndim != 1 and (not hasattr(values, "__len__") or np.ndim(values) == 0):
             raise InputError(f"labels must be an array or a list with one value per row, got {shown(values)}.")
         if array.ndim != 1:  # such as lists of one length
-            array = np.fromiter(values, object, len(values))
+            try:
+                array = np.fromiter(values, object, len(values))
+            except ValueError:  # such as a table, which gives its columns
+                raise InputError(f"labels must hold one value per row, got {type(values).__name__}.") from None
+        if array.dtype.kind == "V":
+            raise InputError("labels are an array with fields: take one of them, labels['name'].")
         if array.dtype.kind == "b" and not self._is_declared:
             return array.astype(np.int8)
         if array.dtype.kind in "iu" and not self._is_declared:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,9 @@ def explain_unmatched(source: Any, scores: Any, reading: Reading, error: InputEr
     """The error that no row is labelled, with the values that there are; as it was where they cannot be looked up."""
     if reading.positive is None:
         return error
-    wanted = [reading.positive] if isinstance(reading.positive, str) else list(reading.positive)
     try:
+        several = isinstance(reading.positive, Iterable) and not isinstance(reading.positive, str | bytes)
+        wanted = list(reading.positive) if several else [reading.positive]
         found = _counted(source, scores, reading)
     except Exception:  # the rows were read once, but may be a stream
         return error

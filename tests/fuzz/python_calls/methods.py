@@ -20,6 +20,7 @@ TRUSTING = {
     "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "of", "told",
     "enlarged", "population", "plausible", "allocated",
     "chances", "sibling_share", "are_ranges", "counts", "bucket_counts", "at_least", "refined",
+    "log_density",
 }  # fmt: skip
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
 

@@ -209,7 +209,9 @@ class ElkanNoto(Wrapper):
         copies = np.zeros(labelled.size, bool)
         if not self.labelled_in_unlabelled:
             return copies
-        rows = np.ascontiguousarray(np.asarray(X).reshape(labelled.size, -1))
+        table = np.asarray(X)
+        table = table.astype(str) if table.dtype == object else table  # whose bytes are those of references
+        rows = np.ascontiguousarray(table.reshape(labelled.size, -1))
         keys = rows.view(np.dtype((np.void, rows.dtype.itemsize * rows.shape[1]))).ravel()
         wanted, counts = np.unique(keys[held & labelled], return_counts=True)
         left = dict(zip((key.tobytes() for key in wanted), counts.tolist(), strict=True))
