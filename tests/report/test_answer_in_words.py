@@ -120,7 +120,7 @@ def test_an_answer_leads_with_what_needs_no_prior_where_rows_hardly_speak_about_
     assert precision.interval
     assert hardly_known.to_dict()["prior_hardly_known"] is True
     for text in (str(hardly_known), hardly_known.to_markdown()):
-        assert "no single value: this data barely constrains it" in " ".join(text.replace("\\", "").split())
+        assert "no number: this data barely constrains it" in " ".join(text.replace("\\", "").split())
 
 
 def test_a_withheld_value_is_told_nowhere(hardly_known):
@@ -204,7 +204,7 @@ def test_checking_rows_comes_first_and_then_what_else_would_narrow_the_answer(gi
     assert "audit" in {step.code for step in steps}  # the check that would settle the answer is always named
     for step in steps:
         if step.code == "audit":
-            assert "known however the labels were chosen" in step.sentence
+            assert "known however labels came about" in step.sentence
             assert step.shell().startswith("pulens audit plan FILE --threshold ")
 
 

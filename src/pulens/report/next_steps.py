@@ -154,8 +154,7 @@ def _audit(evaluation: Evaluation) -> NextStep | None:
     options = ("--threshold", repr(evaluation.threshold)) if math.isfinite(evaluation.threshold) else ()
     return NextStep(
         "audit",
-        f"Check {rows} unlabelled rows by hand: precision, recall, F1 and the class prior are then known however the "
-        f"labels were chosen{words}.",
+        f"Check {rows} rows by hand: precision, recall and F1 are then known however labels came about{words}.",
         f'pulens.plan_audit(labels, scores, {given}).write("queue.csv")',
         (*options, "--budget", str(rows), "--out", "queue.csv"),
         command=("audit", "plan"),
@@ -176,8 +175,8 @@ def _forecast(evaluation: Evaluation, most: int) -> tuple[int, str]:
     helps = [budget for budget in budgets if widths[budget] < NARROWER * now.width]
     if not helps:
         return budgets[-1], ""
-    more = "".join(f", {widths[budget]:.2f} with {budget}" for budget in helps[1:][-1:])
-    return helps[0], f" (interval of F1 about {widths[helps[0]]:.2f} wide, now {now.width:.2f}{more})"
+    more = "".join(f"; {widths[budget]:.2f} with {budget}" for budget in helps[1:][-1:])
+    return helps[0], f" (F1 within {widths[helps[0]]:.2f}, now {now.width:.2f}{more})"
 
 
 def rows_to_check(unlabelled: float) -> int:

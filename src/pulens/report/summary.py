@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.estimate import Estimate
+from pulens.estimate import Estimate, Interval
 from pulens.metrics import METRICS, leading
 from pulens.notice import Notice
 from pulens.priors import ClassPrior, population_prior
@@ -107,6 +107,7 @@ class Summary:
     audit: AuditSummary | None = None
     clusters: str = ""  # of rows that belong together
     status: str = ""  # how far to trust the numbers, in a word or two
+    prior: str = ""  # the class prior in a few words
     labels: str = ""  # what they assume about how positives were labelled
     by_prior: tuple[tuple[float, Estimate], ...] = ()  # precision at several class priors, where none is known
 
@@ -132,7 +133,7 @@ class Summary:
             return ""
         words = f"{MARK} rests on the estimated class prior"
         if any(row.is_a_range for row in rows):
-            words += "; without a number no single value: this data barely constrains it"
+            words += "; no number: this data barely constrains it"
         return words
 
     def to_dict(self) -> dict[str, Any]:
@@ -187,6 +188,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         _audit(evaluation),
         "" if evaluation.clusters is None else str(evaluation.clusters),
         status,
+        f"{prior.value:.3g} ({_reach(prior.interval)}{prior.method})",
         labels,
         precision_by_prior(evaluation) if hardly_known else (),
     )
@@ -216,6 +218,10 @@ def _audit(evaluation: Evaluation) -> AuditSummary | None:
     if not prior.method.startswith("audit"):  # else it is the audit's own number
         beside["class_prior"] = Estimate("class_prior", prior.value, prior.interval)
     return summarise_audit(evaluation.audit, recovered=beside, identified=evaluation.identified)
+
+
+def _reach(interval: Interval | None) -> str:
+    return "" if interval is None else f"{interval.low:.3g} to {interval.high:.3g}, "
 
 
 def _interval_name(estimates: Mapping[str, Estimate]) -> str:

@@ -61,7 +61,7 @@ def _head(summary: Summary, explain: bool) -> list[StyledLine]:
         ("labels", summary.labels),
         ("rows", summary.counts),
         *([("clusters", summary.clusters)] if summary.clusters else []),
-        ("prior", summary.class_prior),
+        ("prior", summary.class_prior if explain else summary.prior),
         *([("population", summary.population)] if explain else []),
         *([("scenario", summary.scenario)] if explain and summary.scenario else []),
         ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
@@ -97,7 +97,7 @@ def _row(summary: Summary, row: Row, title: str) -> StyledLine:
 
 
 def _legend(summary: Summary) -> list[StyledLine]:
-    return [StyledLine(line, "dim") for line in textwrap.wrap(summary.legend, WIDTH, subsequent_indent="  ")]
+    return [StyledLine(line, "dim") for line in textwrap.wrap(summary.legend, WIDTH)]
 
 
 def _by_prior(summary: Summary) -> list[StyledLine]:
@@ -108,7 +108,6 @@ def _by_prior(summary: Summary) -> list[StyledLine]:
     found = [estimate.interval for _, estimate in summary.by_prior]
     ranges = ["" if each is None else f"{each.low:.2f} to {each.high:.2f}" for each in found]
     return [
-        StyledLine(""),
         StyledLine(f"if positives are          {''.join(f'{name:>13}' for name in names)}", "dim"),
         StyledLine(f"  precision is            {''.join(f'{each:>13}' for each in ranges)}"),
     ]

@@ -98,14 +98,13 @@ def verdict(evaluation: Evaluation) -> tuple[str, ...]:
 
 def verdict_without_the_prior(evaluation: Evaluation) -> tuple[str, ...]:
     """The same where the data barely constrain how common positives are: first what does not need that."""
-    found, prior = evaluation.estimates, evaluation.class_prior
-    area, precision = found["roc_auc"], found["precision"]
+    precision, prior = evaluation.estimates["precision"], evaluation.class_prior
     common = "" if prior.interval is None else f" ({_ends(prior.interval)})"
     known = precision.interval is not None and not precision.undefined_because
     told = _between(precision.interval) if known and precision.interval else "no number can be given"
     return (
-        f"{_found_sentence(evaluation)[:-1]}; {_ranking_range(area)}",
-        "How many of the flagged rows are truly positive depends on how common positives are, which this data barely "
+        _found_sentence(evaluation),
+        "How many flagged rows are truly positive depends on how common positives are, which this data barely "
         f"constrains{common}: {told}.",
     )
 
@@ -291,7 +290,7 @@ def status_of(evaluation: Evaluation) -> tuple[str, str]:
     if evaluation.contradiction is not None:
         return "contradicted", "a random draw of the positives, which this data rules out"
     if evaluation.labelling == "practice" and evaluation.uneven is not None:
-        return "calibrated", f"favour easy positives as in practice; intervals {evaluation.uneven.guarantee}"
+        return "calibrated", f"easy positives first, as in practice ({evaluation.uneven.guarantee})"
     if isinstance(evaluation.uneven, Favouring) and evaluation.if_random is not None:
         return "possible set", f"{evaluation.labelling} to be labelled; nothing else assumed about labels"
     if evaluation.within is not None:

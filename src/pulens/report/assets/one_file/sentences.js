@@ -42,8 +42,8 @@ const sentences = (() => {
       : `Flagging the ${percent(flagged.value)} of rows that score ${general(threshold, 4)} or above finds ${percent(recall.value)}${doubt(recall.interval)} of all positives.`;
     const open = precision.interval && !precision.undefined_because ? between(precision.interval) : "no number can be given";
     return [
-      `${finds.slice(0, -1)}; ${rankingRange(found.roc_auc)}`,
-      `How many of the flagged rows are truly positive hangs on how common positives are, which these rows hardly say${interval ? ` (${ends(interval)})` : ""}: ${open}.`,
+      finds,
+      `How many flagged rows are truly positive depends on how common positives are, which this data barely constrains${interval ? ` (${ends(interval)})` : ""}: ${open}.`,
     ];
   }
 
@@ -475,7 +475,7 @@ const sentences = (() => {
     const said = choice === "given" && isFinite ? `threshold=${general(threshold)}, budget=${rows}` : `budget=${rows}`;
     return {
       code: "audit",
-      sentence: `Check ${rows} unlabelled rows by hand: precision, recall, F1 and the class prior are then known however the labels were chosen.`,
+      sentence: `Check ${rows} rows by hand: precision, recall and F1 are then known however labels came about.`,
       call: `pulens.plan_audit(labels, scores, ${said}).write("queue.csv")`,
       options: [...(isFinite ? ["--threshold", numbers.plain(threshold)] : []), "--budget", String(rows), "--out", "queue.csv"],
       replaces: [],
