@@ -1,7 +1,8 @@
 """pulens: how good is a binary classifier really, when nobody ever labelled a negative?
 
 >>> import pulens
->>> evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.5)
+>>> evaluation = pulens.evaluate([1, 1, 1, 0, 0, 0, 0, 0], [.85, .65, .45, .9, .7, .5, .3, .2], class_prior=0.5,
+...     labelling="random")
 >>> round(evaluation.estimates["roc_auc"].value, 3)
 0.625
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 #: Arguments that commands have under another name.
 RENAMED = {"labelled_within": "within", "k": "top", "metrics": "metric", "by": "group-by", "at_threshold": "at"}
@@ -34,6 +35,8 @@ def in_command_words(text: str) -> str:
     'Say which value it is (--positive).'
     >>> in_command_words("Say decimal=',' (--decimal , on the command line).")
     'Say --decimal ,.'
+    >>> in_command_words("Say so: delimiter=';' (--delimiter ';').")
+    "Say so: --delimiter ';'."
     >>> in_command_words("there is no column 'label=1'.")
     "there is no column 'label=1'."
     """
@@ -61,4 +64,4 @@ def _option(found: re.Match[str]) -> str:
         return option
     if value.startswith("("):
         value = value.strip("()").replace(", ", ":")
-    return f"{option} {value.strip(chr(39) + chr(34))}"
+    return f"{option} {shlex.quote(value.strip(chr(39) + chr(34)))}"

@@ -93,7 +93,7 @@ def test_a_lower_prior_on_a_contradicted_report_is_recovered_as_ever(open_page, 
     there = evaluate(
         labels, scores, class_prior=0.05, scenario="case-control", threshold=2.0, confidence=None, labelling="random"
     )
-    assert there.labelling is None
+    assert there.contradiction is None
     opened = open_page(contradicted_page, "#prior=0.05")
     assert opened.number("precision") == pytest.approx(there.estimates["precision"].value, abs=1e-9)
     assert said(opened)[0].startswith("The model ranks")

@@ -190,4 +190,4 @@ def test_every_kind_of_decision_has_a_page(open_page, tmp_path, demands):
     decision.to_html(path)
     opened = open_page(path)
     said = opened.page.locator("#verdict .sentence").inner_text()
-    assert said.startswith("No threshold is left" if decision.threshold is None else "Flag ")
+    assert said.startswith("No threshold meets" if decision.threshold is None else "Flag ")

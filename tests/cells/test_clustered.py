@@ -36,7 +36,7 @@ def evaluate(table, within="clinic", cluster="patient", **options):
 @pytest.mark.parametrize("assumed", [{}, {"scenario": "case-control"}, {"label_noise": 0.1}, {"threshold": None}])
 def test_one_cell_is_the_plain_evaluation_of_clusters(visits, assumed):
     options = {"class_prior": 0.28, **assumed}
-    within = evaluate(visits, "one", **options, labelling="random")
+    within = evaluate(visits, "one", **options)
     plain = pulens.evaluate(
         visits, cluster="patient", **{"threshold": 1.0, "redraws": 400, **options}, labelling="random"
     )
@@ -48,7 +48,7 @@ def test_one_cell_is_the_plain_evaluation_of_clusters(visits, assumed):
 
 def test_one_row_per_cluster_is_near_the_intervals_of_cells(visits):
     alone = visits.with_columns(patient=polars.int_range(polars.len()))
-    mine, theirs = evaluate(alone, labelling="random"), evaluate(alone, cluster=None, labelling="random")
+    mine, theirs = evaluate(alone), evaluate(alone, cluster=None)
     for metric in ("roc_auc", "recall", "precision", "f1", "lift"):
         one, other = mine.estimates[metric], theirs.estimates[metric]
         assert one.value == other.value
@@ -57,10 +57,10 @@ def test_one_row_per_cluster_is_near_the_intervals_of_cells(visits):
 
 def test_the_error_is_that_of_evaluations_without_each_patient(visits):
     """The slow way: a whole evaluation within cells without each patient, class priors as given."""
-    found, without = evaluate(visits, labelling="random"), []
+    found, without = evaluate(visits), []
     for patient in range(80):
         rest = visits.filter(polars.col("patient") != patient)
-        without.append(evaluate(rest, cluster=None, confidence=None, labelling="random").estimates)
+        without.append(evaluate(rest, cluster=None, confidence=None).estimates)
     own = visits.filter(polars.col("label") == 1)["patient"].value_counts()["count"].to_numpy().astype(float)
     held = own.sum() ** 2 / (own**2).sum()  # patients of one size that would say as much of labelled rows
     for metric in ("recall", "precision", "roc_auc"):
@@ -74,7 +74,7 @@ def test_the_error_is_that_of_evaluations_without_each_patient(visits):
 
 
 def test_values_are_those_of_cells_and_intervals_allow_for_patients(visits):
-    clustered, plain = evaluate(visits, labelling="random"), evaluate(visits, cluster=None, labelling="random")
+    clustered, plain = evaluate(visits), evaluate(visits, cluster=None)
     for metric in ("recall", "precision", "roc_auc"):
         assert clustered.estimates[metric].value == plain.estimates[metric].value
     assert clustered.estimates["recall"].interval.width > 1.3 * plain.estimates["recall"].interval.width
@@ -86,7 +86,7 @@ def test_values_are_those_of_cells_and_intervals_allow_for_patients(visits):
 
 
 def test_a_patient_in_two_cells_leaves_both(visits):
-    found = evaluate(visits, labelling="random")
+    found = evaluate(visits)
     buckets = CellBuckets(found.within)
     assert buckets.totals.shape == (80, 2, 3)
     assert (buckets.totals.sum(axis=2) > 0).all(axis=1).any()
@@ -96,8 +96,8 @@ def test_a_patient_in_two_cells_leaves_both(visits):
 def test_files_frames_and_arrays_agree_also_on_crossed_cells(visits, tmp_path):
     visits.write_parquet(tmp_path / "visits.parquet")
     options = {"class_prior": 0.28, "split": "equal"}
-    crossed = evaluate(visits, ["clinic", "sex"], **options, labelling="random")
-    again = evaluate(str(tmp_path / "visits.parquet"), ["clinic", "sex"], **options, labelling="random")
+    crossed = evaluate(visits, ["clinic", "sex"], **options)
+    again = evaluate(str(tmp_path / "visits.parquet"), ["clinic", "sex"], **options)
     assert len(crossed.cells) == 4
     assert crossed.estimates["recall"].interval == again.estimates["recall"].interval
     labels, scores, cells, ids = (visits[name].to_numpy() for name in ("label", "score", "clinic", "patient"))
@@ -111,22 +111,22 @@ def test_files_frames_and_arrays_agree_also_on_crossed_cells(visits, tmp_path):
         redraws=400,
         labelling="random",
     )
-    assert arrays.estimates["recall"].interval == evaluate(visits, labelling="random").estimates["recall"].interval
+    assert arrays.estimates["recall"].interval == evaluate(visits).estimates["recall"].interval
 
 
 def test_class_priors_in_doubt_widen_what_rests_on_them(visits):
     exact, ranged = (
-        evaluate(visits, labelling="random"),
-        evaluate(visits, class_prior={"n": (0.15, 0.25), "s": (0.3, 0.5)}, labelling="random"),
+        evaluate(visits),
+        evaluate(visits, class_prior={"n": (0.15, 0.25), "s": (0.3, 0.5)}),
     )
-    audited = evaluate(visits, class_prior=None, audit={"n": (8, 80), "s": (12, 60)}, labelling="random")
+    audited = evaluate(visits, class_prior=None, audit={"n": (8, 80), "s": (12, 60)})
     for found in (ranged, audited):
         assert found.estimates["precision"].interval.width > exact.estimates["precision"].interval.width
     assert "cell-priors-of-clusters" not in {notice.code for notice in exact.notices}
 
 
 def test_few_patients_have_no_interval_and_ids_must_fit(visits):
-    few = evaluate(visits.with_columns(patient=polars.col("patient") % 4), labelling="random")
+    few = evaluate(visits.with_columns(patient=polars.col("patient") % 4))
     assert few.estimates["recall"].interval is None
     assert "too-few-clusters" in {notice.code for notice in few.notices}
     labels, scores, cells = (visits[name].to_numpy() for name in ("label", "score", "clinic"))
@@ -154,5 +154,5 @@ def test_the_command_line_takes_both(visits, tmp_path, capsys):
     )
     shown = " ".join(capsys.readouterr().out.split())
     assert "80 clusters" in shown
-    interval = evaluate(visits, labelling="random").estimates["recall"].interval
+    interval = evaluate(visits).estimates["recall"].interval
     assert f"{interval.low:.3f} to {interval.high:.3f}" in shown

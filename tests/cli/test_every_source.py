@@ -173,9 +173,10 @@ def by_command(command: str, source: str, said: dict[str, Any], folder: Path) ->
     words += ["--scenario", "case-control"] if command != "tally" else []
     words += ["--class-prior", "0.3"] if command not in ("prior", "tally") else []
     words += ["--redraws", "100"] if command in ("evaluate", "compare") else []
+    words += ["--labelling", "random"] if command == "evaluate" else []
     if command == "tally":
         main(["tally", source, "-o", str(folder / "counted.tally"), *words])
-        return in_python("evaluate", "--labelling", "random", folder / "counted.tally", {})
+        return in_python("evaluate", folder / "counted.tally", {})
     main([command, source, *words, "--json", str(folder / "answer.json"), *([] if command == "prior" else ["-q"])])
     answer = json.loads((folder / "answer.json").read_text())
     return {"prior": answer.get("class_prior"), "calibrate": answer.get("reliability")}.get(command, answer)

@@ -146,7 +146,7 @@ def test_new_rows_with_other_columns_are_told_or_refused_by_name(fitted, monkeyp
     ("words", "message"),
     [
         (["--folds", "1"], "folds must be a whole number of at least 2"),
-        (["--folds", "99"], "folds=99 needs at least 99 labelled rows"),
+        (["--folds", "99"], "--folds 99 needs at least 99 labelled rows"),
         (["--method", "oracle"], "must be told the true class of every training row"),
         (["--positive", "maybe", "--label", "truth"], "no row of column 'truth' has the label value"),
         (["--feature", "status"], "--feature 'status' is the column of labels"),
@@ -239,7 +239,7 @@ def test_a_table_with_semicolons_read_as_one_with_commas_is_told_by_its_separato
     (here / "table.csv").write_text("customer_id;age;status\n1;41,5;confirmed\n2;38,0;\n")
     with pytest.raises(SystemExit, match="2"):
         main(["fit", "table.csv", "--delimiter", ",", *LABEL])
-    assert "If columns are separated by ';', say so: delimiter=';'" in " ".join(capsys.readouterr().err.split())
+    assert "If columns are separated by ';', say so: --delimiter ';'" in " ".join(capsys.readouterr().err.split())
 
 
 def test_where_nobody_watches_a_line_says_from_time_to_time_what_is_done(monkeypatch, capsys):

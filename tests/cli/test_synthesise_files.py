@@ -182,7 +182,7 @@ def test_a_pipe_takes_the_table_and_stays_a_pipe(mail):
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [
-        ("id;class\n1;spam\n2;ham\n", ["--delimiter", ","], "If columns are separated by ';', say so: delimiter=';'"),
+        ("id;class\n1;spam\n2;ham\n", ["--delimiter", ","], "If columns are separated by ';', say so: --delimiter ';'"),
         ("id\tclass\n1\tspam\n2\tham\n", ["--delimiter", ","], "--format tsv"),
         ("id,class\n1,spam\n2,ham,3\n", [], "line 3 has 3 fields but the header has 2"),
         ("id,id,class\n1,1,spam\n2,2,ham\n", [], "there are 2 columns named 'id'"),

@@ -254,7 +254,7 @@ def test_what_cannot_be_held_is_refused_and_says_how_much_it_needs(tmp_path, cap
     monkeypatch.setattr("pulens.inputs.memory.free_memory", lambda: 2000)
     monkeypatch.setattr("pulens.inputs.tables.chunks.CHUNK_ROWS", 10)
     monkeypatch.setattr("pulens.inputs.files.HELD_ROWS", 20)
-    for arguments in (("evaluate", "--labelling", "random", "a.csv"), ("evaluate", "--labelling", "random", "a.tally")):
+    for arguments in (("evaluate", "a.csv"), ("evaluate", "a.tally")):
         said = refused(capsys, arguments[0], str(tmp_path / arguments[1]))
         assert "GB of memory" in said
     with pytest.raises(InputError, match="holding 100 rows and more needs about"):

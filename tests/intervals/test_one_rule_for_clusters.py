@@ -109,8 +109,8 @@ def test_clusters_of_a_single_row_rule_out_what_independent_rows_rule_out():
         asked = {"class_prior": class_prior, "threshold": 0.5}
         plain = pulens.evaluate(labels, scores, **asked, labelling="random")
         alone = pulens.evaluate(labels, scores, cluster=np.arange(240), **asked, labelling="random")
-        assert (plain.labelling is None) == (alone.labelling is None), class_prior
-        ruled_out.add(plain.labelling is not None)
+        assert (plain.contradiction is None) == (alone.contradiction is None), class_prior
+        ruled_out.add(plain.contradiction is not None)
         assert alone["accuracy"].value == pytest.approx(plain["accuracy"].value, nan_ok=True), class_prior
     assert ruled_out == {False, True}
 

@@ -73,8 +73,8 @@ def test_an_analyst_with_a_semicolon_table_follows_the_messages(tmp_path, termin
     command = f"pulens evaluate {file} --class-prior {TRUE_PRIOR}"
 
     words = terminal.refused(command)  # semicolons and decimal commas are detected
-    assert "'label' (set by label= or --label)" in words
-    assert "'score' (score= or --score)" in words
+    assert "'label' (set by --label)" in words
+    assert "'score' (--score)" in words
     assert "'wert', 'status'" in words
     command += " --score wert --label status"
 
@@ -127,7 +127,7 @@ def test_a_lake_of_parquet_files_is_read_as_one_table(tmp_path, terminal, truth)
         polars.DataFrame(columns).write_parquet(place / "part.parquet")
     command = f"pulens evaluate {tmp_path / 'lake'} --class-prior {TRUE_PRIOR} --threshold 0.5"
     words = terminal.refused(command)
-    assert "no column 'label' (set by label= or --label)" in words
+    assert "no column 'label' (set by --label)" in words
     assert "'fraud'" in words
     said = terminal.answered(command + " --label fraud")
     whole = pulens.evaluate(

@@ -74,7 +74,7 @@ def answers_of(rows, prior):
         evaluation.other_scenario,
         pulens.evaluate(
             *CONTRADICTED, class_prior=0.2, scenario="case-control", redraws=100, labelling="random"
-        ).labelling,
+        ).contradiction,
         both,
         both.class_prior,
         both.label_noise,

@@ -107,4 +107,4 @@ def test_what_the_index_shows_leads_back_to_the_repository(distributions):
     repository = f"{addresses['Source']}/blob/main/"
     for link in links:
         if link.startswith(repository):
-            assert (ROOT / link.removeprefix(repository)).exists(), link
+            assert (ROOT / link.removeprefix(repository).partition("#")[0]).exists(), link

@@ -33,7 +33,7 @@ BROKEN = {
     "leaves the table as it was": Metric(in_place, "Changes its input"),
     "values lie between 0 and 1": Metric(lambda table: 2 * table.true_positive_rate, "Twice recall"),
     "size of the population": Metric(lambda table: table.true_positive / 100, "Hits"),
-    "tables beside it": Metric(lambda table: table.true_positive_rate / max(len(table), 1), "Share of all"),
+    "tables next to it": Metric(lambda table: table.true_positive_rate / max(len(table), 1), "Share of all"),
     "never worse": Metric(lambda table: 1 - table.true_positive_rate, "Misses"),
     "needs_class_prior is False": Metric(precision, "Precision", needs_class_prior=False, undefined_because="0/0"),
     "without looking at the gaps": Metric(

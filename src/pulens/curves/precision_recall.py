@@ -135,7 +135,7 @@ def average_precisions_of_many(recoveries: ManyRecoveries, *rates: Floats) -> Fl
     >>> many = recover_many((3.0, 5.0, 0.0), np.array([0.2]), 0.0, Scenario.SINGLE_SET)
     >>> labelled, unlabelled = np.array([[0.0, 1 / 3, 1 / 3, 1.0]]), np.array([[0.2, 0.2, 0.4, 1.0]])
     >>> average_precisions_of_many(many, labelled, unlabelled, np.zeros((1, 4))).round(6)
-    array([0.666667])
+    array([0.555556])
     """
     first, second, third = recoveries.hits
     if (first != 1).any() or second.any() or third.any():

@@ -162,7 +162,8 @@ class Evaluation:
         Where an estimated class prior leaves a number open it has an interval and no value: that is nan, and
         ``withheld_because`` says why.
 
-        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
+        >>> rows = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
+        >>> evaluation = evaluate(*rows, class_prior=0.5, threshold=5, labelling="random")
         >>> round(evaluation["recall"].value, 3)
         0.667
         >>> evaluation["auc"]
@@ -480,7 +481,8 @@ class Evaluation:
         With ``per``, the column that :func:`pulens.evaluate` was told by the same name: the first k rows of each query,
         averaged over positives and over queries (:mod:`pulens.metrics.parts.top_per_query`).
 
-        >>> evaluation = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5)
+        >>> rows = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
+        >>> evaluation = evaluate(*rows, class_prior=0.5, labelling="random")
         >>> round(evaluation.top(4)["recall_at_k"].value, 6)
         0.666667
         """
@@ -915,9 +917,10 @@ def _uneven_labels(
         return None
     uneven = check_labelling("practice" if labelling is None else labelling)
     if uneven is not None:
-        for said, which in ((within, "cells"), (reviewed, "reviews"), (question.label_noise, "noise")):
-            if said:
-                refuse_together(f"practice-{which}")
+        refused = {"practice-cells": within, "practice-reviews": reviewed, "practice-noise": question.label_noise}
+        for which, is_said in refused.items():
+            if is_said:
+                refuse_together(which)
     return uneven
 
 

@@ -74,7 +74,7 @@ def other_scenario(evidence: Evidence, estimates: Mapping[str, Estimate], thresh
 
     >>> from pulens import evaluate
     >>> found = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5,
-    ...     confidence=None).other_scenario
+    ...     confidence=None, labelling="random").other_scenario
     >>> {name: [round(end, 3) for end in found.moved[name]] for name in ("roc_auc", "precision")}
     {'roc_auc': [0.75, 0.9], 'precision': [0.533, 0.556]}
     """

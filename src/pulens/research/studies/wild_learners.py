@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from statistics import fmean
 
+from pulens.atomic_write import write_whole
 from pulens.errors import PulensError
 from pulens.learning.learners import advise
 from pulens.research.studies._stored import store_path
@@ -54,8 +55,7 @@ def run(bench: Workbench) -> Outcome:
             bench.progress(f"{world['world']}: {name}")
             runs.append(run_world(path, world, name, bench.seed))
             if store is not None:
-                with store.open("a", encoding="utf-8") as file:
-                    file.write(runs[-1].to_line() + "\n")
+                write_whole(store, "\n".join(one.to_line() for one in runs))
     return outcome_of(runs)
 
 
