@@ -829,7 +829,7 @@ def evaluate(
         ``class_prior`` may be a mapping from cell to number, range or ``ClassPrior``; a number or range is that of all
         rows and is split among cells; without one each cell's is estimated, and small cells borrow from the others.
         ``audit`` may map cells to (positives, checked). ``evaluation.cells`` has a row per cell and
-        ``evaluation.pooled`` the numbers without cells. See docs/research/several_places.md.
+        ``evaluation.pooled`` the numbers without cells. See docs/guides/groups.md.
     split
         How one class prior of all rows divides among the cells: ``"estimated"`` (the default) as estimates from the
         cells' scores say, ``"equal"`` the same share in every cell.

@@ -45,7 +45,7 @@ A metric's road: :meth:`.doubts.Doubts.of` takes the construction that the metri
 (``Metric.construction``), or else the one for what it reads, or for rows counted by cluster the one for those, holds it
 (``Held``), and asks the policy. A new construction is a class with two methods; nothing else has to know of it. Which
 construction kept its level, and by how much, is measured in ``benchmarks/coverage.py`` and told in
-``docs/research/intervals.md``.
+``docs/research/recovery.md``.
 """
 
 __all__: list[str] = []  # what is public here is named by its module
