@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -190,3 +191,27 @@ def test_copies_are_found_among_rows_of_objects():
     asked = {"class_prior": 0.5, "random_state": 0, "labelled_in_unlabelled": True}
     found, plain = (WeightedElkanNoto(**asked).fit(each, LABELS) for each in (FEATURES.astype(object), FEATURES))
     np.testing.assert_allclose(found.predict_proba(FEATURES), plain.predict_proba(FEATURES))
+
+
+def test_label_values_with_nulls_next_to_them_are_refused_in_words():
+    import pandas as pd
+
+    labels = np.array([1, pd.NA, "x", 0] * 10, dtype=object)
+    with pytest.raises(pulens.PulensError, match="undeclared label value"):
+        pulens.metrics.recall(labels, np.arange(40.0), class_prior=0.5, threshold=3, positive="1", unlabelled=0)
+
+
+def test_a_folder_whose_name_is_too_long_is_refused_in_words(tmp_path):
+    from pulens.learning.learners.saving.folder import check_target
+
+    with pytest.raises(pulens.PulensError):
+        check_target(tmp_path / ("x" * 5000))
+
+
+def test_groups_whose_rate_is_undefined_differ_from_none():
+    from pulens.doors.gap_rates import quantile_of_equality
+
+    rates = SimpleNamespace()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pulens.doors.gap_rates.difference_ends", lambda *_: (np.array([np.nan]), np.array([np.nan])))
+        assert quantile_of_equality(rates, np.array([0]), np.array([1])) == 0.0

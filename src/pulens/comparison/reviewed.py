@@ -15,6 +15,7 @@ from pulens.audits import Reviews, design_estimates
 from pulens.audits.comparing import COMPARED, ReviewedDifference, compare_reviewed
 from pulens.audits.formulas import in_words
 from pulens.audits.prior import prior_of_counts
+from pulens.confidence import check_confidence
 from pulens.doors.reviews import plan_score, row_reviews
 from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.errors import AssumptionError, InputError, PulensError
@@ -120,6 +121,7 @@ def compared(
 ) -> ReviewedComparison:
     """The same of rows that are read already."""
     models = tuple(decisions)
+    confidence = check_confidence(confidence)
     options: dict[str, Any] = {"confidence": confidence, "seed": seed}
     alone = {
         model: design_estimates(
@@ -180,5 +182,4 @@ def _joined(
             return row_reviews(labels, scores, reading, asked, scenario=scenario)
         except InputError as error:
             trouble = trouble or error
-    assert trouble is not None  # there are two models or more
-    raise trouble
+    raise trouble or InputError("there is no column of scores to join the answers to.")

@@ -201,7 +201,7 @@ class Evaluation:
         return replace(self, resampling=replace(self.resampling, factor=factor), if_random=random)
 
     @property
-    def weighted_rows(self) -> Evidence | None:
+    def _weighted_rows(self) -> Evidence | None:
         """The evidence whose labelled rows stand for all positives, where labels favour some; otherwise ``None``."""
         return None if self.within is not None or self._values is self.evidence else self._values
 

@@ -143,7 +143,9 @@ def quantile_of_equality(rates: GroupRates, first: NDArray[np.intp], second: NDA
 
     def last_low_end(quantile: float) -> float:
         low, high = difference_ends(rates, first, second, quantile)
-        return float(np.maximum(low, -high).max())
+        ends = np.maximum(low, -high)
+        known = ends[~np.isnan(ends)]  # a group whose rate is undefined differs from none
+        return float(known.max()) if known.size else 0.0
 
     if last_low_end(0.0) <= 0:
         return 0.0

@@ -16,7 +16,7 @@ from pulens.counts.tally import MOST_ROWS
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.inputs.tables.dialect import way_out_of
 from pulens.keywords import check_column, names_of
-from pulens.scalars import is_missing, plain_scalar
+from pulens.scalars import is_among, is_missing, plain_scalar
 
 LARGEST_WEIGHT = 1e12
 SMALLEST_WEIGHT = 1e-9
@@ -183,7 +183,10 @@ class LabelCoding:
         for value in distinct:
             known[value] = self._code_of(value)
         self._refuse_undeclared(
-            [value for value, code in known.items() if code is None], values.index, row_name, first_row
+            [value for value, code in known.items() if code is None],
+            lambda value: next(row for row, one in enumerate(values) if one is value or is_among(one, (value,))),
+            row_name,
+            first_row,
         )
         return np.fromiter((known[value] for value in values), np.int8, len(values))
 

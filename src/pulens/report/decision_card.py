@@ -41,8 +41,9 @@ def usual_costs(class_prior: float) -> Costs:
 
 def evaluation_card(evaluation: Evaluation, tops: Sequence[Top] = ()) -> dict[str, Any] | None:
     """Of an evaluation: the cheapest threshold at the usual costs next to its own; ``None`` where none is known."""
-    if evaluation.within is not None or evaluation.weighted_rows is not None or evaluation.evidence.buckets is not None:
-        return None  # they take labels for random, and nobody gave a cost
+    weighted = evaluation.within is not None or evaluation._weighted_rows is not None
+    if weighted or evaluation.evidence.buckets is not None:
+        return None  # costs are known for labels that are a random draw
     evidence, costs = evaluation.evidence, usual_costs(evaluation.class_prior.value)
     try:
         decision = evaluation.decide(cost_miss=costs.miss, cost_alarm=costs.alarm)

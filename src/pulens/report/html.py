@@ -108,7 +108,7 @@ def _weighted(evaluation: Evaluation) -> Evidence | None:
     """The evidence whose labelled rows are weighted, by cells or by the labelling; ``None`` where all count alike."""
     if evaluation.within is not None:
         return as_rows(evaluation.within)
-    return evaluation.weighted_rows
+    return evaluation._weighted_rows
 
 
 def _interval_name(interval: Interval | None) -> str:
@@ -171,7 +171,7 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     from pulens.calibration import reliability
     from pulens.report.calibration_page import reliability_data
 
-    evidence, within = evaluation.weighted_rows or evaluation.evidence, evaluation.within
+    evidence, within = evaluation._weighted_rows or evaluation.evidence, evaluation.within
     if within is not None:
         diagram = reliability(WeightedEvidence.of(within), scores_are=scores_are)
         return reliability_data(as_rows(within), diagram, scores_are)

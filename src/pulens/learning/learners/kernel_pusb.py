@@ -292,7 +292,7 @@ def check_positive(name: str, values: Any) -> Floats:
     """At least one number, all above zero."""
     try:
         found = np.atleast_1d(np.asarray(values, np.float64))
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.empty(0)
     if found.ndim != 1 or found.size == 0 or not (np.isfinite(found) & (found > 0)).all():
         raise AssumptionError(f"{name} must be one or more numbers above 0, got {shown(values)}.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pulens._version import __version__
-from pulens.atomic_write import check_replaceable
+from pulens.atomic_write import check_replaceable, words_for
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, listed
 
@@ -22,7 +22,9 @@ PARTS = (WEIGHTS, FACTS, ARRAYS, MODELS, COLUMNS)
 def check_target(path: Path) -> None:
     """Refuse to overwrite anything but an empty folder, or one that holds a saved learner and nothing else."""
     check_replaceable(path)
-    if not path.exists():
+    with words_for(path):  # a name may be too long for any file
+        exists = path.exists()
+    if not exists:
         return
     if not path.is_dir():
         raise InputError(f"{path} exists and is not a folder. Choose another name.")
