@@ -2,7 +2,7 @@
 
 Ranking worlds have known score distributions and differ in what is known of the class prior; design worlds
 (``pulens.testing.DesignWorld``) have strata, clusters or both, and are drawn anew for every set, so that a figure
-speaks of many of them. Prints, and writes with ``--csv``, one line per world, statistic and number: coverage, mean
+covers many of them. Prints, and writes with ``--csv``, one line per world, statistic and number: coverage, mean
 width, how often the whole interval lay below the truth, and how many sets were refused.
 
 Usage: python benchmarks/coverage.py [--sets 200] [--jobs 2] [--worlds NAME,...] [--statistics NAME,...] [--csv FILE]

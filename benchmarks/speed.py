@@ -80,7 +80,7 @@ def areas(labels: np.ndarray, scores: np.ndarray) -> tuple[float, float]:
 
 
 def resampled(labels: np.ndarray, columns: np.ndarray, redraws: int = 2000) -> float:
-    """Seconds of both areas in so many resamples of the rows, from a few of them."""
+    """Seconds of both areas in that number of resamples of the rows, from a few of them."""
     rng = np.random.default_rng(0)
 
     def once() -> None:

@@ -529,7 +529,7 @@ class Evaluation:
         return self.queries
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
-        """What the curves and any metric can be, given a band on the ranks of the labelled rows: Claesen et al.."""
+        """What curves and metrics can be, given a band on the ranks of the labelled rows: Claesen et al. (2015)."""
         own = self._random_labels("cells-bounds")
         return bounds(own.evidence, band=band, approach=approach, confidence=confidence)
 
@@ -575,6 +575,7 @@ class Evaluation:
         from pulens.report.summary import summarise
 
         labelled, unlabelled, negative = self.tally.totals
+        random = {name: {"value": _finite(found.value)} for name, found in self._values_if_random.items()}
         return {
             **summarise(self).to_dict(),
             "class_prior": self.class_prior.to_dict(),
@@ -591,7 +592,7 @@ class Evaluation:
             "clusters": None if self.clusters is None else self.clusters.to_dict(),
             "labelling": self.labelling,
             "contradiction": None if self.contradiction is None else self.contradiction.to_dict(),
-            **({} if self.if_random is None else {"if_random": self._random_numbers()}),
+            **({} if self.if_random is None else {"if_random": random}),
             "threshold": self.threshold if math.isfinite(self.threshold) else None,
             "threshold_choice": self.threshold_choice,
             "threshold_interval": None if self.threshold_interval is None else self.threshold_interval.to_dict(),
@@ -603,12 +604,10 @@ class Evaluation:
             **({} if self.cells is None else {"within": self.cells.to_dict()}),
         }
 
-    def _random_numbers(self) -> dict[str, dict[str, Any]]:
-        """The numbers if labels were a random draw, without intervals."""
-        if self.if_random is None:
-            return {}
-        values = replace(self.if_random, resampling=None).estimates
-        return {name: {"value": _finite(found.value)} for name, found in values.items()}
+    @cached_property
+    def _values_if_random(self) -> Mapping[str, Estimate]:
+        """The numbers if labels were a random draw, without intervals; empty where they are taken for one."""
+        return {} if self.if_random is None else replace(self.if_random, resampling=None).estimates
 
     def to_frame(self, backend: str | None = None) -> Any:
         """One row per metric as a table of Polars, pandas or PyArrow, whichever is there or named.
@@ -629,7 +628,7 @@ class Evaluation:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: evidence and the answers found so far, not the redraws behind them."""
-        return {name: value for name, value in self.__dict__.items() if name != "_doubts"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("_doubts", "_selection")}
 
     def __str__(self) -> str:
         from pulens.report.text import evaluation_text

@@ -163,9 +163,9 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
     prior = evaluation.class_prior
     where = f"; {prior.unlabelled:.4g} among the unlabelled rows" if prior.unlabelled != prior.value else ""
     hardly_known = prior_is_hardly_known(evaluation)
-    random = None if evaluation.if_random is None else replace(evaluation.if_random, resampling=None).estimates
+    random = evaluation._values_if_random
     rows = [
-        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary, None if random is None else random[name])
+        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary, random.get(name))
         for name, found in evaluation.estimates.items()
     ]
     status, labels = status_of(evaluation)
@@ -206,7 +206,7 @@ def precision_by_prior(evaluation: Evaluation) -> tuple[tuple[float, Estimate], 
         value = population_prior(share, evidence.tally.totals, evidence.scenario, evidence.label_noise)
         tried = replace(evidence, class_prior=ClassPrior(value, share, prior.method.replace("estimated", "tried")))
         own = replace(evaluation, evidence=tried, if_random=None)
-        found.append((value, own.at(evaluation.threshold)["precision"]))
+        found.append((value, own["precision"]))
     return tuple(found)
 
 

@@ -136,7 +136,7 @@ def _next(summary: Summary, command: Callable[[NextStep], str], explain: bool) -
     lines = [StyledLine("")] if summary.next_steps else []
     for place, step in enumerate(summary.next_steps if explain else summary.next_steps[:1]):
         title = "next" if place == 0 else ""
-        words = textwrap.wrap(f"{title:<11}{step.sentence}", WIDTH, subsequent_indent=" " * 11, drop_whitespace=True)
+        words = textwrap.wrap(f"{title:<11}{step.sentence}", WIDTH, subsequent_indent=" " * 11)
         lines += map(StyledLine, words)
         typed = command(step)
         if typed:  # never broken into lines: it is there to be pasted
