@@ -117,10 +117,10 @@ def build(given):
         {
             **dict(zip(PLACE, cell, strict=True)),
             "class_prior": priors_of(runs, cell),
-            "seeds": int(np.median([len(values) for values in found.values()])),
-            "accuracy": {name: round(float(np.mean(values)), 4) for name, values in sorted(found.items())},
+            "seeds": int(np.median([len(values) for values in result.values()])),
+            "accuracy": {name: round(float(np.mean(values)), 4) for name, values in sorted(result.items())},
         }
-        for cell, found in sorted(cells.items())
+        for cell, result in sorted(cells.items())
     ]
     if given.keep_tables:
         before = json.loads(TABLE.read_text(encoding="utf-8"))
@@ -173,10 +173,10 @@ def from_summary(place, left_out):
                 continue
             if row["family"] == "reference" or row["rows_used"] or row["dataset"] not in SIZES:
                 continue
+            if base_name(learner) != learner:  # advice is about learners with their defaults
+                continue
             if row["needs_support"] == "1":
                 left_out[learner] = "it is told true labels of a few rows, which PU data do not have"
-                continue
-            if base_name(learner) != learner:  # advice is about learners with their defaults
                 continue
             since, why = MENDED.get(learner, ("", ""))
             if row["finished"] < since:
@@ -281,18 +281,18 @@ def described(cells):
 
 def regrets(table):
     """For each kind and data set the loss of every strategy, mean over the conditions of the data set."""
-    found = defaultdict(dict)
+    result = defaultdict(dict)
     for kind in table.source_of:
         cells = table.of_kind(kind)
         for name in sorted({cell.data_set for cell in cells if cell.condition.kind == kind}):
             others = [cell for cell in cells if cell.data_set != name]
             own = [cell for cell in cells if cell.data_set == name and cell.condition.kind == kind]
             if any(cell.condition.kind == kind for cell in others):
-                found[kind][name] = {
+                result[kind][name] = {
                     strategy: float(np.mean([one[strategy] for one in (strategies(cell, others) for cell in own)]))
                     for strategy in strategies(own[0], others)
                 }
-    return found
+    return result
 
 
 def strategies(cell, others):
@@ -311,15 +311,15 @@ def strategies(cell, others):
 
 
 def summary(by_data_set):
-    found = {}
+    result = {}
     for strategy in next(iter(by_data_set.values())):
         values = np.array([one[strategy] for one in by_data_set.values()])
         if np.isnan(values).any():
-            found[strategy] = None
+            result[strategy] = None
             continue
         mean, low, high = mean_and_interval(values)
-        found[strategy] = {"mean": mean, "low": max(0.0, low), "high": high, "worst": float(values.max())}
-    return found
+        result[strategy] = {"mean": mean, "low": max(0.0, low), "high": high, "worst": float(values.max())}
+    return result
 
 
 def show(title, by_data_set):
@@ -368,12 +368,12 @@ def main():
         coverage()
         return
     table = read_table(json.loads(Path(given.out).read_text(encoding="utf-8"))) if given.build else archived()
-    found = regrets(table)
-    for kind, by_data_set in found.items():
+    result = regrets(table)
+    for kind, by_data_set in result.items():
         show(kind, by_data_set)
-    show("all kinds", {f"{name} ({kind})": one for kind, by in found.items() for name, one in by.items()})
+    show("all kinds", {f"{name} ({kind})": one for kind, by in result.items() for name, one in by.items()})
     if given.json:
-        Path(given.json).write_text(json.dumps(found, indent=1), encoding="utf-8")
+        Path(given.json).write_text(json.dumps(result, indent=1), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -133,11 +133,11 @@ def design(tally: Tally, threshold: float, budget: int, goal: str) -> tuple[Stra
 
 
 def counted(strata: Strata, plan: Any, rows: CheckedRows, scenario: Scenario) -> AuditCounts:
-    found = np.bincount(rows.stratum, rows.answer, minlength=len(strata)).astype(np.int64)
+    result = np.bincount(rows.stratum, rows.answer, minlength=len(strata)).astype(np.int64)
     return AuditCounts(
         rows=strata.rows,
         checked=plan,
-        found=found,
+        found=result,
         labelled=strata.labelled,
         known_negative=strata.known_negative,
         flagged=strata.flagged,
@@ -244,10 +244,10 @@ def sharper(world: Any, budget: int, audits: list[Audit], asked: argparse.Namesp
         return
     hits, widths = defaultdict(list), defaultdict(list)
     for audit in audits[: max(len(audits) // 2, min(len(audits), 100))]:
-        for name, found in if_random_estimates(audit.counts, seed=asked.seed).items():
-            if name in METRICS and found.interval is not None and np.isfinite(audit.truth[name]):
-                hits[name].append(held(audit.truth[name], found.interval.low, found.interval.high))
-                widths[name].append(found.interval.width)
+        for name, result in if_random_estimates(audit.counts, seed=asked.seed).items():
+            if name in METRICS and result.interval is not None and np.isfinite(audit.truth[name]):
+                hits[name].append(held(audit.truth[name], result.interval.low, result.interval.high))
+                widths[name].append(result.interval.width)
     print(f"  column two, {len(hits['f1'])} audits  " + table_line(METRICS, hits, widths), flush=True)
 
 
@@ -293,14 +293,14 @@ def judges(world: Any, budget: int, audits: list[Audit], asked: argparse.Namespa
             answer = np.where(audit.rows.answer == 1, luck >= errors[1], luck < errors[0]).astype(np.int64)
             rows = CheckedRows(stratum=audit.rows.stratum, score=audit.rows.score, answer=answer)
             counts = counted(audit.strata, audit.counts.checked, rows, audit.table.scenario)
-            found = judged_estimates(counts, told or (0.0, 0.0), draws=asked.draws, seed=asked.seed)
+            result = judged_estimates(counts, told or (0.0, 0.0), draws=asked.draws, seed=asked.seed)
             for name in SHOWN:
                 if not np.isfinite(audit.truth[name]):
                     continue
-                interval = found[name].interval
+                interval = result[name].interval
                 hits[name].append(held(audit.truth[name], interval.low, interval.high))
                 widths[name].append(interval.width)
-                bias[name].append(np.nan_to_num(found[name].value) - audit.truth[name])
+                bias[name].append(np.nan_to_num(result[name].value) - audit.truth[name])
         wrong = "  ".join(f"{name[:11]} {np.mean(bias[name]):+.3f}" for name in SHOWN)
         print(
             f"  judge errs {errors[0]:.0%} of negatives, {errors[1]:.0%} of positives, {'told' if told else 'silent'}: "

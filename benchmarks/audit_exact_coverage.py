@@ -30,42 +30,42 @@ def masses(unseen: int, first: int, second: int) -> np.ndarray:
     return certain
 
 
-def places(rows: np.ndarray, checked: np.ndarray, found: np.ndarray, up: int, rule: str) -> np.ndarray:
+def places(rows: np.ndarray, checked: np.ndarray, result: np.ndarray, up: int, rule: str) -> np.ndarray:
     if rule == "every":
         return np.arange(rows.size)
-    weight = effects(rows, checked, found)[up] if rule == "effect" else (rows - checked) / (checked + 1)
+    weight = effects(rows, checked, result)[up] if rule == "effect" else (rows - checked) / (checked + 1)
     return np.array([int(np.argmax(weight))])
 
 
-def totals(rows: np.ndarray, checked: np.ndarray, found: np.ndarray, kind: str, rule: str) -> list[np.ndarray]:
+def totals(rows: np.ndarray, checked: np.ndarray, result: np.ndarray, kind: str, rule: str) -> list[np.ndarray]:
     """Chances of the total less the positives found, for the lower and for the upper limit."""
     both = []
     for up in (0, 1):
-        where, total = places(rows, checked, found, up, rule), np.ones(1)
+        where, total = places(rows, checked, result, up, rule), np.ones(1)
         for k in range(rows.size):
             plus = (up, 1 - up) if k in where else (0, 0)
-            part = masses(rows[k] - checked[k], found[k] + plus[0], checked[k] - found[k] + plus[1])
+            part = masses(rows[k] - checked[k], result[k] + plus[0], checked[k] - result[k] + plus[1])
             total = np.convolve(total, part)
         both.append(total)
     return both if kind == "strict" else [(both[0] + both[1]) / 2] * 2
 
 
-def limits(rows: tuple, checked: tuple, found: tuple, kind: str, rule: str) -> tuple[int, int]:
+def limits(rows: tuple, checked: tuple, result: tuple, kind: str, rule: str) -> tuple[int, int]:
     """Exact limits of the total: those of pulens.audits.limits without draws."""
-    both = totals(np.array(rows), np.array(checked), np.array(found), kind, rule)
+    both = totals(np.array(rows), np.array(checked), np.array(result), kind, rule)
     low, high = (int(np.searchsorted(np.cumsum(one), q - 1e-12)) for one, q in zip(both, (TAIL, 1 - TAIL), strict=True))
-    return sum(found) + low, min(sum(found) + high, sum(rows))
+    return sum(result) + low, min(sum(result) + high, sum(rows))
 
 
-def recall_limits(rows: tuple, checked: tuple, found: tuple, kind: str, rule: str) -> tuple[float, float]:
+def recall_limits(rows: tuple, checked: tuple, result: tuple, kind: str, rule: str) -> tuple[float, float]:
     """Exact melded limits of recall with the first stratum flagged."""
-    kinds = [np.array(one) for one in (rows, checked, found)]
+    kinds = [np.array(one) for one in (rows, checked, result)]
     above = totals(*(one[:1] for one in kinds), kind, rule)
     below = totals(*(one[1:] for one in kinds), kind, rule)
     ends = []
     for hits, missed, level, empty in ((above[0], below[1], TAIL, 0.0), (above[1], below[0], 1 - TAIL, 1.0)):
-        tp = found[0] + np.arange(hits.size)[:, None]
-        fn = sum(found[1:]) + np.arange(missed.size)[None, :]
+        tp = result[0] + np.arange(hits.size)[:, None]
+        fn = sum(result[1:]) + np.arange(missed.size)[None, :]
         recall = np.where(tp + fn > 0, tp / np.maximum(tp + fn, 1), empty).ravel()
         order = np.argsort(recall)
         share = np.cumsum((hits[:, None] * missed[None, :]).ravel()[order])
@@ -75,7 +75,7 @@ def recall_limits(rows: tuple, checked: tuple, found: tuple, kind: str, rule: st
 
 def lowest_recall(rows: tuple, checked: tuple, kind: str, rule: str) -> tuple[float, tuple[int, ...]]:
     outcomes = list(product(*(range(n + 1) for n in checked)))
-    ends = np.array([recall_limits(rows, checked, found, kind, rule) for found in outcomes]).T
+    ends = np.array([recall_limits(rows, checked, result, kind, rule) for result in outcomes]).T
     chances = [
         hypergeom.pmf(np.arange(n + 1)[None, :], m, np.arange(m + 1)[:, None], n)
         for m, n in zip(rows, checked, strict=True)
@@ -96,7 +96,7 @@ def lowest_recall(rows: tuple, checked: tuple, kind: str, rule: str) -> tuple[fl
 def lowest(rows: tuple, checked: tuple, kind: str, rule: str) -> dict[str, object]:
     """The population whose total is held least often, and the worst one-sided misses."""
     outcomes = list(product(*(range(n + 1) for n in checked)))
-    ends = np.array([limits(rows, checked, found, kind, rule) for found in outcomes]).T.reshape(
+    ends = np.array([limits(rows, checked, result, kind, rule) for result in outcomes]).T.reshape(
         2, *(n + 1 for n in checked)
     )
     chances = [
@@ -115,8 +115,8 @@ def lowest(rows: tuple, checked: tuple, kind: str, rule: str) -> dict[str, objec
             if not weight.any():
                 missed.append(np.zeros(here.shape))
                 continue
-            found = np.einsum(f"{rule},{letters}->{letters.upper()}", *chances, weight, optimize=True)
-            missed.append(np.where(here, found, 0.0))
+            result = np.einsum(f"{rule},{letters}->{letters.upper()}", *chances, weight, optimize=True)
+            missed.append(np.where(here, result, 0.0))
         both = np.where(here, missed[0] + missed[1], 0.0)
         for name, part in zip(("missed above", "missed below"), missed, strict=True):
             worst[name] = max(float(worst[name]), float(part.max()))
@@ -147,8 +147,8 @@ def main() -> None:
     for label, designs in (("alike strata", alike), ("drawn designs, 8 to 10 rows checked in each stratum", drawn)):
         for kind in ("strict", "balanced"):
             print(f"\n{label}, {kind}, imaginary row: {options.rule}")
-            found = [(lowest(rows, checked, kind, options.rule), rows, checked) for rows, checked in designs]
-            for worst, rows, checked in sorted(found, key=lambda one: float(one[0]["coverage"]))[:8]:
+            result = [(lowest(rows, checked, kind, options.rule), rows, checked) for rows, checked in designs]
+            for worst, rows, checked in sorted(result, key=lambda one: float(one[0]["coverage"]))[:8]:
                 print(
                     f"  M {rows} n {checked}: total held in {worst['coverage']:.4f} at X {worst.get('population')}, "
                     f"above the upper limit {worst['missed above']:.4f}, below the lower {worst['missed below']:.4f}"

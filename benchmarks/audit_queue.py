@@ -59,10 +59,10 @@ def main() -> None:
         for name, id in (("by id, drawn in DuckDB", "case"), ("by row number", "")):
             queue = str(Path(folder, "queue.csv"))
             call = [sys.executable, "-c", PLAN, str(path), id, queue]
-            found = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
+            result = json.loads(subprocess.run(call, check=True, capture_output=True, text=True).stdout)
             print(
-                f"{name:<24} {found['rows']} rows in {found['seconds']:6.1f} s "
-                f"({found['processor']:.0f} s of processor), peak memory {found['megabytes']:,.0f} MB"
+                f"{name:<24} {result['rows']} rows in {result['seconds']:6.1f} s "
+                f"({result['processor']:.0f} s of processor), peak memory {result['megabytes']:,.0f} MB"
             )
 
 

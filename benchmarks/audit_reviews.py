@@ -57,10 +57,10 @@ def compared(seed: int, budget: int, prior, rows, gap_one, gap_two, at_one, at_t
     ranked, flagged = np.sort(one)[::-1], max(int((one >= at_one).sum()), 1)
     edges = [at_one, *(ranked[int(flagged * (rows / flagged) ** (j / 4))] for j in (1, 2, 3))]
     rows_checked = reviewed(rng, one, positive, edges, SHARES * budget)
-    found = compare_reviewed(rows_checked, one >= at_one, two >= at_two, draws=2000, seed=seed)
+    result = compare_reviewed(rows_checked, one >= at_one, two >= at_two, draws=2000, seed=seed)
     values = [true_values(scores >= at, positive) for scores, at in ((one, at_one), (two, at_two))]
     return {
-        name: (values[0][name] - values[1][name] in pair.interval, pair.interval.width) for name, pair in found.items()
+        name: (values[0][name] - values[1][name] in pair.interval, pair.interval.width) for name, pair in result.items()
     }
 
 
@@ -75,18 +75,18 @@ def bins_held(seed: int) -> list[bool]:
     positive = rng.random(4000) < 0.1
     promised = 1 / (1 + np.exp(-1.7 * (rng.normal(1.7 * positive) - 1.6)))
     rows = reviewed(rng, promised, positive, (0.5, 0.3, 0.15, 0.05), (70, 40, 40, 40, 60))
-    found = reviewed_reliability(rows, promised, draws=2000, seed=seed)
-    inside = [(promised > (one.low or -1)) & (promised <= one.high) for one in found.bins]
-    return [positive[here].mean() in one.interval for here, one in zip(inside, found.bins, strict=True)]
+    result = reviewed_reliability(rows, promised, draws=2000, seed=seed)
+    inside = [(promised > (one.low or -1)) & (promised <= one.high) for one in result.bins]
+    return [positive[here].mean() in one.interval for here, one in zip(inside, result.bins, strict=True)]
 
 
 def main(audits: int) -> None:
     print(f"{'world':<18}{'rows':>5}" + "".join(f"{name:>18}" for name in ("f1", "precision", "recall")))
     for world, settings in WORLDS.items():
         for budget in (100, 200, 400):
-            found = [compared(seed, budget, *settings) for seed in range(audits)]
+            result = [compared(seed, budget, *settings) for seed in range(audits)]
             cells = [
-                f"{np.mean([one[name][0] for one in found]):.3f} ({np.mean([one[name][1] for one in found]):.2f})"
+                f"{np.mean([one[name][0] for one in result]):.3f} ({np.mean([one[name][1] for one in result]):.2f})"
                 for name in ("f1", "precision", "recall")
             ]
             print(f"{world:<18}{budget:>5}" + "".join(f"{cell:>18}" for cell in cells), flush=True)

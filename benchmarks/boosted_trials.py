@@ -86,7 +86,7 @@ class Case:
 
 def members(case, fit, bag):
     """Scores of one kind of model: a labelled row is apart from a quarter of them, unlabelled ones from more."""
-    rng, found = np.random.default_rng(case.seed + 1), []
+    rng, result = np.random.default_rng(case.seed + 1), []
     for apart in case.apart:
         ours, theirs = (np.flatnonzero(kind & ~apart) for kind in (case.labelled, ~case.labelled))
         if bag is not None:
@@ -95,8 +95,8 @@ def members(case, fit, bag):
         outside = np.ones(case.labelled.size, bool)
         outside[chosen] = False
         predict = fit(chosen, int(rng.integers(2**31)))
-        found.append((predict(case.rows), predict(case.test), outside))
-    own, other, outside = (np.array(one) for one in zip(*found, strict=True))
+        result.append((predict(case.rows), predict(case.test), outside))
+    own, other, outside = (np.array(one) for one in zip(*result, strict=True))
     return bags._averaged(own, case.apart), bags._averaged(own, outside), other.mean(axis=0)
 
 
@@ -231,9 +231,9 @@ def one(folder, table, seed, frequency, rows):
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         case = Case(folder, table, seed, frequency, rows)
-        found = {name: case.judged(*both) for name, both in trials(case)}
+        result = {name: case.judged(*both) for name, both in trials(case)}
     seconds = time.process_time() - began
-    return {"table": table, "seed": seed, "frequency": frequency, "rows": rows, "found": found, "seconds": seconds}
+    return {"table": table, "seed": seed, "frequency": frequency, "rows": rows, "found": result, "seconds": seconds}
 
 
 def show(lines):

@@ -36,8 +36,8 @@ def main() -> None:
     labels = np.repeat(np.array([1, 0], np.int8), [LABELLED, ROWS - LABELLED])[order]
     tally = Tally.from_arrays(labels, scores)
     options = {"class_prior": 0.3, "scenario": "case-control", "redraws": 1000}
-    found = expected_calibration_error(tally, **options)
-    print(f"{ROWS:,} scores, {found.bins} bins of equal mass, 1,000 redraws: {found}")
+    result = expected_calibration_error(tally, **options)
+    print(f"{ROWS:,} scores, {result.bins} bins of equal mass, 1,000 redraws: {result}")
     sort = best_of(lambda: np.sort(scores))
     rows = {
         "numpy.sort": sort,

@@ -13,7 +13,7 @@ from collections import Counter
 import numpy as np
 
 from pulens.calibration import calibration_in_the_large, calibration_slope, calibration_verdict, reliability
-from pulens.cells import gather_within
+from pulens.strata import gather_within
 from pulens.testing import logistic_world
 
 # what is added to calibrated logits, class prior, labelled rows, unlabelled rows
@@ -46,11 +46,11 @@ def main() -> None:
         "  miscalibrated  inconclusive  bins  alone"
     )
     for world in WORLDS:
-        until, found = time.monotonic() + seconds, []
+        until, result = time.monotonic() + seconds, []
         while time.monotonic() < until:
-            found.append(judged(*world, seed=len(found)))
-        size, said = len(found), Counter(status for status, _, _ in found)
-        marked, alone = (sum(one[place] for one in found) / size for place in (1, 2))
+            result.append(judged(*world, seed=len(result)))
+        size, said = len(result), Counter(status for status, _, _ in result)
+        marked, alone = (sum(one[place] for one in result) / size for place in (1, 2))
         moved, prior, labelled, unlabelled = world
         print(
             f"{moved:>6}{prior:>7}{labelled:>9,}{unlabelled:>11,}{size:>9,}{said['miscalibrated'] / size:>15.3f}"

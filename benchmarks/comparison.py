@@ -46,9 +46,9 @@ def ranking(pairs: int, n_labelled: int, n_unlabelled: int, areas: tuple[float, 
     declared = right = apart = larger = 0
     start = time.perf_counter()
     for pair in range(pairs):
-        labels, found = rows(n_labelled, n_unlabelled, models, rng)
+        labels, result = rows(n_labelled, n_unlabelled, models, rng)
         options = {"scenario": "case-control", "metrics": ["roc_auc"], "redraws": DRAWS, "seed": pair}
-        ours = pulens.compare(labels, found, class_prior=PRIOR, **options)
+        ours = pulens.compare(labels, result, class_prior=PRIOR, **options)
         declared += ours.winner is not None
         right += ours.winner == "a"
         # uncorrected AUCs are the same straight line of both: they are ordered, and their intervals touch, alike
@@ -70,9 +70,9 @@ def limit(pairs: int, n_labelled: int, n_unlabelled: int) -> None:
     rng = np.random.default_rng(99)
     declared, reach = 0, t.ppf(0.975, n_labelled - 1) * np.sqrt(n_labelled / (n_labelled - 1))
     for _ in range(pairs):
-        _, found = rows(n_labelled, n_unlabelled, {"a": (0.85, 1.0), "b": (0.85, 1.5)}, rng)
+        _, result = rows(n_labelled, n_unlabelled, {"a": (0.85, 1.0), "b": (0.85, 1.5)}, rng)
         parts = []
-        for values in found.values():
+        for values in result.values():
             ranks, above, below = (rankdata(part) for part in (values, values[:n_labelled], values[n_labelled:]))
             parts.append(((ranks[:n_labelled] - above) / n_unlabelled, (below - ranks[n_labelled:]) / n_labelled))
         gaps = [parts[0][i] - parts[1][i] for i in (0, 1)]

@@ -141,19 +141,19 @@ class Design(NamedTuple):
 def evaluate(drawn: Drawn) -> Iterator[Found]:
     """Metrics of one model at a threshold given beforehand."""
     at = drawn.thresholds["a"]
-    found = pulens.evaluate(
+    result = pulens.evaluate(
         drawn.labels, drawn.models["a"], threshold=at, redraws=400, **drawn.told, labelling="random"
     )
     for name in METRICS:
-        if name in found.estimates:
-            yield name, found.estimates[name].interval, drawn.truth(name, "a", at)
+        if name in result.estimates:
+            yield name, result.estimates[name].interval, drawn.truth(name, "a", at)
 
 
 def chosen(drawn: Drawn) -> Iterator[Found]:
     """At the threshold with the best F1 on the same rows."""
-    found = pulens.evaluate(drawn.labels, drawn.models["a"], redraws=400, **drawn.told, labelling="random")
+    result = pulens.evaluate(drawn.labels, drawn.models["a"], redraws=400, **drawn.told, labelling="random")
     for name in ("precision", "recall", "f1"):
-        yield name, found.estimates[name].interval, drawn.truth(name, "a", found.threshold)
+        yield name, result.estimates[name].interval, drawn.truth(name, "a", result.threshold)
 
 
 def compare(drawn: Drawn) -> Iterator[Found]:
@@ -162,10 +162,10 @@ def compare(drawn: Drawn) -> Iterator[Found]:
         return
     names = ("roc_auc", "average_precision", "precision", "recall", "f1")
     asked = {"metrics": names, "threshold": drawn.thresholds, "redraws": 200, **drawn.told}
-    found = pulens.compare(drawn.labels, drawn.models, **asked)
+    result = pulens.compare(drawn.labels, drawn.models, **asked)
     for name in names:
         first, second = (drawn.truth(name, model, drawn.thresholds[model]) for model in "ab")
-        yield name, found.difference("a", "b", name).interval, first - second
+        yield name, result.difference("a", "b", name).interval, first - second
 
 
 def calibrate(drawn: Drawn) -> Iterator[Found]:
@@ -208,19 +208,19 @@ def calibrate(drawn: Drawn) -> Iterator[Found]:
 def decide(drawn: Drawn) -> Iterator[Found]:
     """The cheapest threshold, chosen on these rows; truths are those of the threshold that was chosen."""
     world, _ = drawn.design
-    found = pulens.decide(drawn.labels, drawn.models["a"], cost_miss=100, cost_alarm=20, redraws=400, **drawn.told)
+    result = pulens.decide(drawn.labels, drawn.models["a"], cost_miss=100, cost_alarm=20, redraws=400, **drawn.told)
     prior, hits, flagged = (
         world.mean(expit),
-        world.mean(lambda x: expit(x) * (x >= found.threshold)),
-        world.mean(lambda x: (x >= found.threshold) * 1.0),
+        world.mean(lambda x: expit(x) * (x >= result.threshold)),
+        world.mean(lambda x: (x >= result.threshold) * 1.0),
     )
     cost = 1000 * (100 * (prior - hits) + 20 * (flagged - hits))
-    yield "cost", found.cost.interval, cost
-    yield "saving over none", found.saving["flag none"].interval, 100_000 * prior - cost
-    yield "saving over all", found.saving["flag all"].interval, 20_000 * (1 - prior) - cost
-    yield "flagged", found.flagged.interval, flagged
-    yield "recall", found.recall.interval, hits / prior
-    yield "precision", found.precision.interval, hits / flagged
+    yield "cost", result.cost.interval, cost
+    yield "saving over none", result.saving["flag none"].interval, 100_000 * prior - cost
+    yield "saving over all", result.saving["flag all"].interval, 20_000 * (1 - prior) - cost
+    yield "flagged", result.flagged.interval, flagged
+    yield "recall", result.recall.interval, hits / prior
+    yield "precision", result.precision.interval, hits / flagged
 
 
 def reviews(drawn: Drawn) -> Iterator[Found]:
@@ -237,16 +237,16 @@ def reviews(drawn: Drawn) -> Iterator[Found]:
         "probability": np.repeat([150 / part.size for part in parts], 150),
     }
     told = {name: value for name, value in drawn.told.items() if name != "class_prior"}
-    found = pulens.evaluate(rows.labels, rows.score, reviews=log, threshold=AT, **told, labelling="random")
+    result = pulens.evaluate(rows.labels, rows.score, reviews=log, threshold=AT, **told, labelling="random")
     prior, hits, flagged = (
         world.mean(expit),
         world.mean(lambda x: expit(x) * (x >= AT)),
         world.mean(lambda x: (x >= AT) * 1.0),
     )
-    yield "class prior", found.class_prior.interval, prior
-    yield "recall", found.estimates["recall"].interval, hits / prior
-    yield "precision", found.estimates["precision"].interval, hits / flagged
-    yield "f1", found.estimates["f1"].interval, 2 * hits / (flagged + prior)
+    yield "class prior", result.class_prior.interval, prior
+    yield "recall", result.estimates["recall"].interval, hits / prior
+    yield "precision", result.estimates["precision"].interval, hits / flagged
+    yield "f1", result.estimates["f1"].interval, 2 * hits / (flagged + prior)
 
 
 ANY = {"evaluate": evaluate, "chosen": chosen, "compare": compare}
@@ -298,14 +298,14 @@ def one_set(name: str, statistic: str, number: int) -> list[tuple[str, float, fl
     rng = np.random.default_rng([number, sum(map(ord, name))])
     drawn = WORLDS[name].draw(rng, number)
     try:
-        found = [
+        result = [
             (what, interval.low, interval.high, truth)
             for what, interval, truth in STATISTICS[statistic](drawn)
             if interval is not None and interval.confidence is not None and not math.isnan(truth)
         ]
     except pulens.PulensError:
         return None
-    return found
+    return result
 
 
 def main() -> None:

@@ -39,15 +39,15 @@ def rates(world: RankingWorld, threshold: float) -> tuple[float, float]:
     """True recall and flagged share at a threshold."""
     if not np.isfinite(threshold):
         return 0.0, 0.0
-    found = world.values_at(threshold)
-    recall, precision = found["recall"], found["precision"]
+    result = world.values_at(threshold)
+    recall, precision = result["recall"], result["precision"]
     return recall, world.class_prior * recall / precision if precision > 0 else 0.0
 
 
 def agreement(sets: int) -> None:
     rng = np.random.default_rng(SEED)
     packages = {name: find_spec(name) is not None for name in ("sklearn", "dcurves", "rdkit")}
-    apart = {name: 0.0 for name, found in packages.items() if found}
+    apart = {name: 0.0 for name, result in packages.items() if result}
     for number in range(sets):
         size = int(rng.integers(20, 200))
         classes = np.r_[1, 0, rng.random(size - 2) < rng.uniform(0.1, 0.5)].astype(int)
@@ -73,8 +73,8 @@ def agreement(sets: int) -> None:
             apart["rdkit"] = max(apart["rdkit"], abs(ours - Scoring.CalcEnrichment(rows, 0, [share])[0]))
         if packages["dcurves"]:
             apart["dcurves"] = max(apart["dcurves"], _against_dcurves(classes, scores, labels))
-    for name, found in packages.items():
-        print(f"  {name:<10} {f'largest difference {apart[name]:.2g} in {sets} sets' if found else 'not installed'}")
+    for name, result in packages.items():
+        print(f"  {name:<10} {f'largest difference {apart[name]:.2g} in {sets} sets' if result else 'not installed'}")
 
 
 def _against_dcurves(classes: np.ndarray, scores: np.ndarray, labels: np.ndarray) -> float:
@@ -151,7 +151,7 @@ def cost(sets: int) -> None:
             labels, scores = world.draw(rng)
             decision = pulens.decide(
                 labels, scores, class_prior=world.class_prior, scenario=world.scenario, cost_miss=MISS,
-                cost_alarm=ALARM, redraws=400, seed=seed,
+                cost_alarm=ALARM, redraws=400, seed=seed, labelling="random",
             )  # fmt: skip
             recall, flagged = rates(world, decision.threshold)
             prior = world.class_prior
@@ -170,7 +170,7 @@ def floors(sets: int) -> None:
     for name, world in WORLDS.items():
         rng = np.random.default_rng([SEED, 3])
         below = {"recall": 0, "precision": 0}
-        found = {"recall": 0, "precision": 0}
+        result = {"recall": 0, "precision": 0}
         floor = {"recall": 0.8, "precision": min(0.8 * world.values["precision"], 0.8)}
         for _ in range(sets):
             labels, scores = world.draw(rng)
@@ -178,9 +178,9 @@ def floors(sets: int) -> None:
             for which, least in floor.items():
                 decision = pulens.decide(labels, scores, **given, **{f"{which}_at_least": least})
                 if decision.threshold is not None and np.isfinite(decision.threshold):
-                    found[which] += 1
+                    result[which] += 1
                     below[which] += world.values_at(decision.threshold)[which] < least
-        said = [f"{which} {100 * below[which] / max(found[which], 1):.1f}% of {found[which]}" for which in floor]
+        said = [f"{which} {100 * below[which] / max(result[which], 1):.1f}% of {result[which]}" for which in floor]
         print(f"  {name:<26} promise not kept: {', '.join(said)}", flush=True)
 
 
@@ -203,8 +203,8 @@ def curve(sets: int) -> None:
             evaluation = pulens.evaluate(
                 labels, moved, class_prior=world.class_prior, scenario=world.scenario, threshold=0.5, labelling="random"
             )
-            found = evaluation.decision_curve(ratios=ratios, scores_are="probability")
-            inside = (found.low <= benefits) & (benefits <= found.high)
+            result = evaluation.decision_curve(ratios=ratios, scores_are="probability")
+            inside = (result.low <= benefits) & (benefits <= result.high)
             held += inside.all()
             pointwise += inside.mean()
         print(
@@ -246,11 +246,11 @@ def queries(sets: int) -> None:
             held, made = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
             for _ in range(sets):
                 labels, scores, ids, _ = draw_queries(rng, many, varying=varying)
-                found = pulens.evaluate(
+                result = pulens.evaluate(
                     labels, scores, per=ids, class_prior=5 / 60, threshold=1.0, labelling="random"
                 ).top(k, per="query")
                 for name, truth in truths.items():
-                    interval = found[name].interval
+                    interval = result[name].interval
                     made[name] += interval is not None
                     held[name] += interval is not None and truth in interval
             said = ", ".join(f"{name} {100 * held[name] / made[name]:.1f}%" for name in names)
@@ -291,10 +291,10 @@ def crossing(sets: int) -> None:
                 spread = (counts[0] + counts[1]) / known - recall**2
                 whole = (counts[:2].sum() + counts[3:5].sum()) / rows - share**2
                 parts = (1 + odds) * recall, odds * share, (1 + odds) ** 2 * spread / known, odds**2 * whole / rows
-                found = [fieller(*parts, 1.96, shared) for shared in (odds * (1 + odds) * spread / rows, 0.0)]
-                if found[0] is not None and found[1] is not None:
+                result = [fieller(*parts, 1.96, shared) for shared in (odds * (1 + odds) * spread / rows, 0.0)]
+                if result[0] is not None and result[1] is not None:
                     placed += 1
-                    held += [each[0] <= truth <= each[1] for each in found if each is not None]
+                    held += [each[0] <= truth <= each[1] for each in result if each is not None]
             told = " and ".join(f"{100 * each / placed:.1f}%" for each in held)
             print(f"  class prior {prior}, odds {odds}: held {told} of {placed} that place it", flush=True)
 

@@ -73,7 +73,7 @@ def main() -> None:
             for seed in range(asked.sets):
                 labels, scores = rows(np.random.default_rng([seed, 77]), scenario)
                 k = round(SHARE * ROWS)
-                found = pulens.compare(
+                result = pulens.compare(
                     labels,
                     scores,
                     class_prior=PRIOR,
@@ -82,15 +82,16 @@ def main() -> None:
                     cost_ratio=RATIO,
                     threshold={"a": 1.0, "b": 0.9} if fixed else None,
                     k=None if fixed else k,
+                    labelling="random",
                     redraws=asked.redraws,
                     seed=seed,
                 )
-                at = found.worth.thresholds
+                at = result.worth.thresholds
                 truths = {"net_benefit": worth("a", at["a"]) - worth("b", at["b"])}
                 if not fixed:
                     truths |= {"recall_at_k": recall, "precision_at_k": recall * PRIOR / SHARE}
                 for place, (name, truth) in enumerate(truths.items()):
-                    interval = found.difference("a", "b", name).interval
+                    interval = result.difference("a", "b", name).interval
                     held[place] += interval.low <= truth <= interval.high
             words = "fixed thresholds" if fixed else "thresholds chosen on the rows"
             line = f"{scenario}, {words}: net benefit {held[0] / asked.sets:.1%}"

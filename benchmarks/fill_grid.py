@@ -8,16 +8,20 @@ An evaluation is a learner on a data set under a labelling mechanism and a label
 summary has (``--having``) are left out (with ``--every-seed``: the runs that it has, seed by seed), and so is what the
 archive holds: call it again to go on, on any machine. ``--order worth`` takes biased labels before label frequencies,
 then what takes least by measured rates; ``cheapest`` looks at the rates alone, ``listed`` at the order in which data
-sets and learners were named. ``bench run`` does the same runs in the order of the protocol. Afterwards:
+sets and learners were named. With ``--rounds 2 25,42`` all of that is done with seed 2 before anything with the others.
+With ``--end 540`` no stack is begun that would not have ended by then: rates say how long it takes, and stacks that
+have ended say how far rates are off. ``bench run`` does the same runs in the order of the protocol. Afterwards:
 ``pulens bench report results --summary new.csv.gz`` and ``widen_summary.py new.csv.gz``.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
+from statistics import median
 
 from pulens.research.benchmark.archive import Store
 from pulens.research.benchmark.archive.summary import read_summary
@@ -46,29 +50,71 @@ def missing(runs: Sequence[Run], having: Path | None, *, by_seed: bool = False) 
     return [run for run in runs if place(run) not in there]
 
 
-def ordered(
-    runs: Sequence[Run], device: str, jobs: int, most: int, order: str, named: Sequence[str]
-) -> list[tuple[Run, ...]]:
-    """Stacks in the order they are done."""
-    budget, on_cpu = budget_of(device, jobs)
+class FittingQueue(Queue):
+    """Hands out what would end in time, and nothing else."""
+
+    def __init__(self, *given, seconds: Callable[[Sequence[Run]], float], end: float, jobs: int) -> None:
+        super().__init__(*given)
+        self.seconds, self.end, self.jobs = seconds, time.monotonic() + end, jobs
+        self._begun: dict[tuple[str, ...], float] = {}
+        self._ratios = [1.0]
+
+    def _claim(self):
+        # rates are of a device that nobody shares
+        left = (self.end - time.monotonic()) / (self.jobs * median(self._ratios))
+        late = [stack for stack in self.waiting if float("inf") > len(stack) * self.seconds(stack) > left]
+        if late:
+            self.waiting = [stack for stack in self.waiting if stack not in late]
+            print(f"no time for {sum(map(len, late)):,} runs in {len(late):,} stacks", flush=True)
+        stack = super()._claim()
+        if stack:
+            self._begun[tuple(run.key for run in stack)] = time.monotonic()
+        return stack
+
+    def release(self, stack: Sequence[Run]) -> None:
+        super().release(stack)
+        took = time.monotonic() - self._begun.pop(tuple(run.key for run in stack), time.monotonic())
+        said = self.jobs * len(stack) * self.seconds(stack)
+        if 0 < said < float("inf") and took > 1:
+            self._ratios.append(took / said)
+            name = f"{len(stack):3} {stack[0].learner} {stack[0].dataset}"
+            print(f"{name}: {took:.0f} s, {said:.0f} said ({self.jobs} at once)", flush=True)
+
+
+def rate_of(on_cpu: bool) -> Callable[[Sequence[Run]], float]:
+    """Seconds that a run of a stack takes by measured rates."""
     rates = [rate for rate in load_rates()[1] if (rate.device == "cpu") == on_cpu]
     device_name = rates[0].device if rates else ""
 
     def seconds(stack: Sequence[Run]) -> float:
-        found = forecast(stack, rates, device_name)
-        return float("inf") if found.unknown else found.seconds / len(stack)
+        result = forecast(stack[:1], rates, device_name)
+        return float("inf") if result.unknown else result.seconds
+
+    return seconds
+
+
+def ordered(
+    runs: Sequence[Run],
+    most: Callable[[Sequence[Run]], int],
+    seconds: Callable[[Sequence[Run]], float],
+    order: str,
+    named: Sequence[str],
+    rounds: Sequence[set[int]],
+) -> list[tuple[Run, ...]]:
+    """Stacks in the order they are done."""
 
     def place(stack: Sequence[Run]) -> tuple[int, ...]:
         return tuple(
             named.index(name) if name in named else len(named) for name in (stack[0].dataset, stack[0].learner)
         )
 
-    parts = [[run for run in runs if (run.alias != "S1") == biased] for biased in (True, False)]
-    found = []
-    for part in parts if order == "worth" else [runs]:
-        packed = stacks(part, lambda group: min(most, most_runs(group, budget, on_cpu)))
-        found += sorted(packed, key=place if order == "listed" else seconds)
-    return found
+    result = []
+    for seeds in rounds:
+        part = [run for run in runs if run.seed in seeds]
+        halves = [[run for run in part if (run.alias != "S1") == biased] for biased in (True, False)]
+        for half in halves if order == "worth" else [part]:
+            result += sorted(stacks(half, most), key=place if order == "listed" else seconds)
+    return result
 
 
 def main() -> None:
@@ -78,30 +124,48 @@ def main() -> None:
     parser.add_argument("--datasets", nargs="+", required=True)
     parser.add_argument("--learners", nargs="+")
     parser.add_argument("--seeds", nargs="+", type=int, default=THREE_SEEDS)
+    parser.add_argument("--rounds", nargs="+", help="seeds with commas between them: those to do first, second, ...")
     parser.add_argument("--every-seed", action="store_true", help="the protocol's, less those that the summary has")
     parser.add_argument("--order", choices=("worth", "cheapest", "listed"), default="worth")
     parser.add_argument("--grid", action="store_true", help="under every condition of the full study")
     parser.add_argument("--without", nargs="+", default=["puet"], help="learners to leave out")
     parser.add_argument("--having", type=Path, default=resources.files("pulens.research.benchmark") / "summary.csv.gz")
     parser.add_argument("--anew", action="store_true", help="do not leave out what the summary has")
+    parser.add_argument("--frequencies", nargs="+", type=float, help="label frequencies to do, of all of them")
     parser.add_argument("--rows", type=int, help="rows to take of every data set, to try it out")
     parser.add_argument("--device", default="auto")
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--sharing", type=int, help="processes that share the device; default: the jobs")
     parser.add_argument("--stack", type=int, default=60, help="most runs trained as one")
     parser.add_argument("--seconds", type=float, help="begin nothing after so long")
+    parser.add_argument("--end", type=float, help="begin nothing that would take longer than to here, in seconds")
     parser.add_argument("--plan", action="store_true", help="say what would be done")
     given = parser.parse_args()
     changed = {"datasets": given.datasets, "learners": given.learners, "rows": given.rows}
-    if not given.every_seed:
+    rounds = [{int(seed) for seed in part.split(",")} for part in given.rounds or ()]
+    if rounds:
+        changed["seeds"] = sorted(set().union(*rounds))
+    elif not given.every_seed:
         changed["seeds"] = list(given.seeds)
     protocol = load_protocol(given.protocol, **changed)
     if given.grid:
         protocol = protocol.model_copy(update={"conditions": load_protocol("full").conditions})
     runs = [run for run in expand(protocol).runs if run.learner not in given.without]
+    if given.frequencies:
+        runs = [run for run in runs if run.label_frequency in given.frequencies]
     runs = missing(runs, None if given.anew else given.having, by_seed=given.every_seed)
     options = Options(device=given.device, jobs=given.jobs, time_limit=given.seconds)
     named = [*given.datasets, *(given.learners or [])]
-    packed = ordered(runs, given.device, given.jobs, given.stack, given.order, named)
+    budget, on_cpu = budget_of(given.device, given.jobs)
+    seconds = rate_of(on_cpu)
+    packed = ordered(
+        runs,
+        lambda group: min(given.stack, most_runs(group, budget, on_cpu)),
+        seconds,
+        given.order,
+        named,
+        rounds or [{run.seed for run in runs}],
+    )
     print(f"{len(runs):,} runs in {len(packed):,} stacks", flush=True)
     if given.plan:
         for stack in packed:
@@ -110,7 +174,19 @@ def main() -> None:
         return
     store = Store(given.archive).open()
     store.remember(Plan(protocol, tuple(runs)))
-    queue = Queue(store, Plan(protocol, tuple(runs)), packed, options)
+    queue = (
+        Queue(store, Plan(protocol, tuple(runs)), packed, options)
+        if given.end is None
+        else FittingQueue(
+            store,
+            Plan(protocol, tuple(runs)),
+            packed,
+            options,
+            seconds=seconds,
+            end=given.end,
+            jobs=given.sharing or given.jobs,
+        )
+    )
     try:
         in_processes(queue, options, lambda: None)
     finally:

@@ -37,8 +37,8 @@ def run(words, **options):
 
 def best(words, times, **options):
     run(words, **options)  # byte code is written, files come into the cache
-    found = [run(words, **options) for _ in range(times)]
-    return min(found)
+    result = [run(words, **options) for _ in range(times)]
+    return min(result)
 
 
 def size_of(folder):

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from pulens.doors.clustered_rates import ClusteredRates
-from pulens.doors.gap_rates import CountedRates, difference_ends, quantile_of_equality, rest_ends
-from pulens.intervals.kernels.quantiles import normal_quantile
-from pulens.intervals.kernels.simultaneous import LargestOf, independent_quantile
+from pulens.groups.clustered_rates import ClusteredRates
+from pulens.groups.gap_rates import CountedRates, difference_ends, quantile_of_equality, rest_ends
+from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.simultaneous import LargestOf, independent_quantile
 
 SEED = 20261
 
@@ -136,8 +136,8 @@ def clusters(sets: int, seed: int = SEED + 4) -> None:
             linked.append(rates.correlations[one, other].mean())
         words = f"{sizes}{', same recall' if equal else ''}{'' if shared else ', each in one group'}"
         name = f"{many} clusters of {each:g} rows, {words} ({len(held)})"
-        found = "".join(f"{share:>7.3f}" for share in np.mean(held, axis=0))
-        print(f"{name:<60}{found}{np.mean(linked):>8.2f}")
+        result = "".join(f"{share:>7.3f}" for share in np.mean(held, axis=0))
+        print(f"{name:<60}{result}{np.mean(linked):>8.2f}")
 
 
 def _clustered_rows(
@@ -148,9 +148,9 @@ def _clustered_rows(
     cluster = np.repeat(np.arange(many), sizes)
     group = rng.choice(5, cluster.size, p=shares) if shared else rng.choice(5, many, p=shares)[cluster]
     effect = 0.8 * rng.normal(size=many)
-    found = shifts[group] + 0.6 + effect[cluster] + rng.normal(size=cluster.size) > 0
+    result = shifts[group] + 0.6 + effect[cluster] + rng.normal(size=cluster.size) > 0
     place = cluster * 5 + group
-    hits, rows = (np.bincount(place, weights, 5 * many).reshape(many, 5) for weights in (found, None))
+    hits, rows = (np.bincount(place, weights, 5 * many).reshape(many, 5) for weights in (result, None))
     return hits, rows.astype(float)
 
 
@@ -186,14 +186,20 @@ def priors(sets: int) -> None:
             scores = rng.normal(apart[group] * positive)
             frame = polars.DataFrame({"score": scores, "label": labels, "group": np.array(names)[group]})
             prior = dict(zip(names, share.tolist(), strict=True)) if kind == "given" else float(share.mean())
-            found = pulens.evaluate_by(
-                frame, "group", class_prior=prior, threshold=threshold, metrics=tuple(truth), redraws=400
+            result = pulens.evaluate_by(
+                frame,
+                "group",
+                class_prior=prior,
+                threshold=threshold,
+                metrics=tuple(truth),
+                redraws=400,
+                labelling="random",
             )
             for metric, values in truth.items():
                 known = dict(zip(names, values, strict=True))
                 held[metric] += all(
                     gap.low <= known[gap.first] - known[gap.second] <= gap.high
-                    for gap in found.gaps(metric).differences
+                    for gap in result.gaps(metric).differences
                 )
         print(f"  class priors {kind:<8}" + "".join(f"  {metric} {many / sets:.3f}" for metric, many in held.items()))
 
@@ -219,10 +225,10 @@ def bank(path: str, labellings: int) -> None:
     model = LogisticRegression(max_iter=200).fit(features, positive)
     scores = model.predict_proba(features)[:, 1]
     threshold = float(np.quantile(scores, 0.85))
-    found = (scores >= threshold)[positive]
+    result = (scores >= threshold)[positive]
     jobs, job = np.unique(table["job"].to_numpy()[positive], return_inverse=True)
     months, month = np.unique(table["month"].to_numpy()[positive], return_inverse=True)
-    truth = np.array([found[job == place].mean() for place in range(jobs.size)])
+    truth = np.array([result[job == place].mean() for place in range(jobs.size)])
     print(
         f"\nbank marketing: {positive.sum():,} positives of {positive.size:,} rows, {jobs.size} jobs, recall by job "
         f"{truth.min():.2f} to {truth.max():.2f}; {labellings} labellings of rows drawn again"
@@ -234,15 +240,15 @@ def bank(path: str, labellings: int) -> None:
         "rates by job and month": np.clip(by_job[job] * by_month[month], 0.02, 0.95),
     }
     for name, rates in kinds.items():
-        pooled = (rates * found).sum() / rates.sum()
-        print(f"  {name}: recall of all rows {found.mean():.3f}, of labelled rows together {pooled:.3f}")
-        _bank_coverage(rng, rates, found, job, truth, labellings)
+        pooled = (rates * result).sum() / rates.sum()
+        print(f"  {name}: recall of all rows {result.mean():.3f}, of labelled rows together {pooled:.3f}")
+        _bank_coverage(rng, rates, result, job, truth, labellings)
 
 
 def _bank_coverage(
     rng: np.random.Generator,
     rates: np.ndarray,
-    found: np.ndarray,
+    result: np.ndarray,
     job: np.ndarray,
     truth: np.ndarray,
     labellings: int,
@@ -250,10 +256,10 @@ def _bank_coverage(
     one, other = np.triu_indices(truth.size, 1)
     held, plain, largest, sizes = 0, 0, 0, []
     for _ in range(labellings):
-        rows = rng.integers(0, found.size, found.size)
+        rows = rng.integers(0, result.size, result.size)
         labelled = rows[rng.random(rows.size) < rates[rows]]
         many = np.bincount(job[labelled], minlength=truth.size).astype(float)
-        hits = np.bincount(job[labelled], weights=found[labelled], minlength=truth.size)
+        hits = np.bincount(job[labelled], weights=result[labelled], minlength=truth.size)
         kept = many >= 5
         first, second = (places[kept[one] & kept[other]] for places in (one, other))
         index = np.cumsum(kept) - 1
@@ -303,14 +309,14 @@ def fairlearn() -> None:
         }
         frame = MetricFrame(metrics=measures, y_true=truth, y_pred=predicted, sensitive_features=group)
         table = pandas.DataFrame({"score": score, "label": np.where(truth, 1, -1), "group": group})
-        found = pulens.evaluate_by(table, "group", threshold=0.8, negative=-1)
+        result = pulens.evaluate_by(table, "group", threshold=0.8, negative=-1, labelling="random")
         for metric in measures:
-            gaps = found.gaps(metric)
+            gaps = result.gaps(metric)
             for each in gaps.groups:
                 worst = max(worst, abs(each.estimate.value - frame.by_group[metric][each.name]))
             worst = max(worst, abs(gaps.largest.value - frame.difference(method="between_groups")[metric]))
         other = equal_opportunity_difference(truth, predicted, sensitive_features=group)
-        worst = max(worst, abs(found.gaps("recall").largest.value - other))
+        worst = max(worst, abs(result.gaps("recall").largest.value - other))
     print(
         f"\nfairlearn MetricFrame and equal_opportunity_difference, 2, 5 and 20 groups: largest difference {worst:.2g}"
     )

@@ -40,12 +40,12 @@ class Import(NamedTuple):
 def modules(root: Path) -> dict[str, ast.Module]:
     """All modules of the package by dotted name, parsed; a package's own file has the name of the package."""
     source = root / "src"
-    found = {}
+    result = {}
     for path in sorted((source / PACKAGE).rglob("*.py")):
         parts = path.relative_to(source).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        found[name] = ast.parse(path.read_text(encoding="utf-8"))
-    return found
+        result[name] = ast.parse(path.read_text(encoding="utf-8"))
+    return result
 
 
 def packages(root: Path) -> list[str]:
@@ -81,13 +81,13 @@ def complexity(function: ast.AST) -> int:
 @cache
 def functions(root: Path) -> list[Function]:
     """Every function and method, the most complex first."""
-    found = [
+    result = [
         Function(module, node.name, complexity(node))
         for module, tree in modules(root).items()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
-    return sorted(found, key=lambda function: (-function.complexity, function.module, function.name))
+    return sorted(result, key=lambda function: (-function.complexity, function.module, function.name))
 
 
 def classes_defined_twice(root: Path) -> dict[str, list[str]]:
@@ -126,14 +126,14 @@ def private_imports(root: Path) -> set[Import]:
     """Imports of a private module, or of a private name, from outside the package that it belongs to."""
     trees = modules(root)
     folders = set(packages(root))
-    found = set()
+    result = set()
     for importer, tree in trees.items():
         here = importer if importer in folders else importer.rsplit(".", 1)[0]
         for imported in _imported(tree):
             owner = _owner(imported, folders)
             if owner is not None and here != owner and not here.startswith(f"{owner}."):
-                found.add(Import(importer, imported))
-    return found
+                result.add(Import(importer, imported))
+    return result
 
 
 def _imported(tree: ast.Module) -> Iterator[str]:

@@ -43,12 +43,12 @@ def is_same(run: dict[str, Any], accuracy: float) -> bool:
 
 
 def of_archives(folders: list[Path], selections: list[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
-    found = {}
+    result = {}
     for folder in folders:
         archive = read(folder)
         for row in archive.done:
-            found[place(row)] = run_detail(archive, row, selections, "own")
-    return found
+            result[place(row)] = run_detail(archive, row, selections, "own")
+    return result
 
 
 def of_page(path: Path, selections: list[str]) -> dict[tuple[Any, ...], dict[str, Any]]:
@@ -56,7 +56,7 @@ def of_page(path: Path, selections: list[str]) -> dict[tuple[Any, ...], dict[str
     texts = re.findall(r'<script[^>]*type="application/json"[^>]*>(.*?)</script>', path.read_text("utf-8"), re.DOTALL)
     raw = json.loads(max(texts, key=len))
     names, known = [one["name"] for one in raw["learners"]], raw["selections"]
-    found = {}
+    result = {}
     for run in raw["runs"]:
         if run["density"] is None and run["curve"] is None:
             continue
@@ -68,8 +68,8 @@ def of_page(path: Path, selections: list[str]) -> dict[tuple[Any, ...], dict[str
         kept = {name: value for name, value in run.items() if name not in ("c", "m", "d")}
         if len(kept.get("pu", [[]])[0]) == 1:  # no answer, and the reason stands elsewhere
             del kept["pu"]
-        found[where] = kept | {"chosen": chosen, "values": values}
-    return found
+        result[where] = kept | {"chosen": chosen, "values": values}
+    return result
 
 
 def today(values: dict[str, int | None]) -> list[int | None]:

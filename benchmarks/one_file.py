@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.evaluate import evaluate
 from pulens.report.one_file import one_page
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--js-flags=--expose-gc"]
@@ -75,10 +75,10 @@ def children(of: int) -> set[int]:
         except OSError:
             continue
         parents[int(place.parent.name)] = int(fields[1])
-    found = {of}
-    while grown := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= grown
-    return found
+    result = {of}
+    while grown := {pid for pid, parent in parents.items() if parent in result} - result:
+        result |= grown
+    return result
 
 
 def measure(path: Path, page: Path, by: str | None = None) -> None:

@@ -76,8 +76,8 @@ def runs_of(cell: dict[str, Any], seeds: Sequence[int], rows: int | None) -> lis
 
 def rows_of(cell: dict[str, Any], rows: dict[str, int]) -> int | None:
     """How many rows a cell takes at most: as itself says, or as its data set's are limited."""
-    found: int | None = cell["changed"].get("rows", rows.get(cell["data"]))
-    return found
+    result: int | None = cell["changed"].get("rows", rows.get(cell["data"]))
+    return result
 
 
 def forecast_of(cell: dict[str, Any], seeds: Sequence[int], rows: int | None) -> float:
@@ -120,11 +120,11 @@ def unpacked(path: Path, rows: int | None) -> Any:
 
     from pulens.research.benchmark.splits import LabelledTable, part_of
 
-    with np.load(path) as found:
-        divisor, shift = found["scale"].astype(np.float32)
-        X = found["X"].astype(np.float32) / divisor - shift
-        test = found["test"] if found["test"].size else None
-        return part_of(LabelledTable(X, found["y"], test), rows)
+    with np.load(path) as result:
+        divisor, shift = result["scale"].astype(np.float32)
+        X = result["X"].astype(np.float32) / divisor - shift
+        test = result["test"] if result["test"].size else None
+        return part_of(LabelledTable(X, result["y"], test), rows)
 
 
 def train_cell(cell: dict[str, Any], options: argparse.Namespace) -> dict[str, Any]:
@@ -137,27 +137,27 @@ def train_cell(cell: dict[str, Any], options: argparse.Namespace) -> dict[str, A
     runs = runs_of(cell, options.seeds, rows)
     table = table_of(runs[0]) if options.tables is None else unpacked(options.tables / f"{cell['data']}.npz", rows)
     begun = time.perf_counter()
-    found = train(runs, options.device, table=table)
+    result = train(runs, options.device, table=table)
     published = table_1().get((cell["method"].replace("_", ""), cell["data"]))
     return {
         **cell,
         "seeds": list(options.seeds),
         "rows": len(table.y),
-        "epochs": found[0].epochs,
+        "epochs": result[0].epochs,
         "settings": dict(runs[0].settings),
-        "own_selection": found[0].own_selection,
-        "chosen": {name: _measured(found, name) for name in SELECTIONS},
+        "own_selection": result[0].own_selection,
+        "chosen": {name: _measured(result, name) for name in SELECTIONS},
         "curve": [
-            [point.epoch, *(_mean([run.curve[place] for run in found], name) for name in ("test_accuracy", "test_f1"))]
-            for place, point in enumerate(found[0].curve)
+            [point.epoch, *(_mean([run.curve[place] for run in result], name) for name in ("test_accuracy", "test_f1"))]
+            for place, point in enumerate(result[0].curve)
         ],
-        "found": [json.loads(run.found or "{}") for run in found],
+        "found": [json.loads(run.found or "{}") for run in result],
         "published": None if published is None else published.accuracy,
-        "stack_seconds": found[0].stack_seconds,
-        "watching_seconds": found[0].stack_watching_seconds,
-        "stack_peak_memory": found[0].stack_peak_memory,
+        "stack_seconds": result[0].stack_seconds,
+        "watching_seconds": result[0].stack_watching_seconds,
+        "stack_peak_memory": result[0].stack_peak_memory,
         "wall_seconds": time.perf_counter() - begun,
-        "device": found[0].device_name,
+        "device": result[0].device_name,
     }
 
 
@@ -165,10 +165,10 @@ def _mean(points: Sequence[Any], name: str) -> float:
     return round(fmean(getattr(point, name) for point in points), 4)
 
 
-def _measured(found: Sequence[Any], selection: str) -> dict[str, list[float]]:
+def _measured(result: Sequence[Any], selection: str) -> dict[str, list[float]]:
     """The measures of every seed at the epoch that a criterion chose."""
     at = []
-    for run in found:
+    for run in result:
         wanted = run.own_selection if selection == "own" else selection
         by_name = {choice.selection: choice for choice in run.choices}
         at.append(by_name.get(wanted, by_name["last"]))
@@ -232,13 +232,13 @@ def show_archived(methods: Sequence[str]) -> None:
         if run["mechanism_alias"] == "S1" and run["label_frequency"] == 0.1 and run["learner"] in methods:
             runs[run["learner"], run["dataset"]][run["selection"]].append(run)
     print("accuracy, F1 and AUC at the kept, the last and the best epoch by true labels; last minus best accuracy")
-    for (method, data), found in sorted(runs.items()):
+    for (method, data), result in sorted(runs.items()):
         parts = []
         for selection in ("own", "last", "oracle_f1"):
-            means = [100 * fmean(run[name] for run in found[selection]) for name in ("accuracy", "f1", "roc_auc")]
+            means = [100 * fmean(run[name] for run in result[selection]) for name in ("accuracy", "f1", "roc_auc")]
             parts.append(" ".join(f"{mean:.1f}" for mean in means))
-        best = {run["seed"]: run for run in found["oracle_f1"]}
-        change = [100 * (run["accuracy"] - best[run["seed"]]["accuracy"]) for run in found["last"]]
+        best = {run["seed"]: run for run in result["oracle_f1"]}
+        change = [100 * (run["accuracy"] - best[run["seed"]]["accuracy"]) for run in result["last"]]
         error = stdev(change) / len(change) ** 0.5
         epochs = sorted(run["epoch"] for run in best.values())
         print(f"{method}@{data}: {' | '.join(parts)} | {fmean(change):+.1f} ({error:.1f}), best epochs {epochs}")

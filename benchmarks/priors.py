@@ -42,12 +42,12 @@ class Record:
         for name in estimators:
             facts = find(name)
             start = time.process_time()
-            found = facts.compute(tally, label_noise=known_noise)
+            result = facts.compute(tally, label_noise=known_noise)
             spent = time.process_time() - start
-            covered = found.low <= truth <= found.high if facts.has_interval else None
-            width = found.high - found.low if facts.has_interval else None
+            covered = result.low <= truth <= result.high if facts.has_interval else None
+            width = result.high - result.low if facts.has_interval else None
             self.lines.append(
-                {**keys, "estimator": name, "error": found.value - truth, "covered": covered, "width": width,
+                {**keys, "estimator": name, "error": result.value - truth, "covered": covered, "width": width,
                  "feasible": truth in feasible, "seconds": spent}
             )  # fmt: skip
 
@@ -148,9 +148,9 @@ def run_noise(seed, quick, repetitions):
             tally, truth, share = PRIOR_WORLDS[world].draw(prior, n, m, rng, noise)
             for name in with_noise.names():
                 start = time.process_time()
-                found = with_noise.find(name).compute(tally)
+                result = with_noise.find(name).compute(tally)
                 spent = time.process_time() - start
-                a, e = found.unlabelled_prior, found.label_noise
+                a, e = result.unlabelled_prior, result.label_noise
                 errors[name].append(
                     (noise, abs(a.value - truth), abs(e.value - share), a.value + e.value - truth - share, spent)
                 )

@@ -67,11 +67,11 @@ def tied(n: int, digits: int, share: float, shift: float, rng: np.random.Generat
     labels, scores = rows(n, int(share * n), shift, rng)
     tally = Tally.from_arrays(labels, np.round(scores, digits))
     start = time.process_time()
-    found = pulp(tally)
+    result = pulp(tally)
     seconds = time.process_time() - start
     print(
         f"{n:>10,} rows, {digits} decimals, {len(tally):>6,} distinct, {share:>4.0%} labelled, shift {shift:>4}: "
-        f"{seconds:6.2f} s, PULP {found.value:.9f}",
+        f"{seconds:6.2f} s, PULP {result.value:.9f}",
         flush=True,
     )
 

@@ -10,7 +10,7 @@ single-set. The truth is that of the pool at the class prior drawn.
 
 Three parts. `worlds`: one line per table and model, intervals with the class prior known and estimated, the estimate
 beside the peers. `growth`: the same worlds at 100 to 6,400 labelled rows. `learn`: the constants of the default
-estimator's doubt (`pulens.priors._doubt`), learned anew with each table left out. The form of the doubt was chosen
+estimator (`pulens.priors._uncertainty`), learned anew with each table left out. The form of the doubt was chosen
 with the tables in SEEN in view; the others were looked at only afterwards, and are reported apart.
 
 FOLDER holds the tables (default: ../shared/data or $PULENS_SHARED/data); --pools keeps the trained worlds in a file.
@@ -180,8 +180,8 @@ def pools(folder, processes, tables):
         for model in (("svm",) if table.startswith("matching") else MODELS)
     ]
     with get_context("fork").Pool(processes) as workers:
-        found = workers.map(partial(pool, folder), wanted, chunksize=1)
-    return [world for world in found if world is not None]
+        result = workers.map(partial(pool, folder), wanted, chunksize=1)
+    return [world for world in result if world is not None]
 
 
 class Sample(NamedTuple):
@@ -243,13 +243,13 @@ def truths(world, prior, threshold):
     hits, alarms = (np.mean(scores >= threshold) for scores in (world.positive, world.negative))
     order = np.sort(world.negative)
     below = (np.searchsorted(order, world.positive, "left") + np.searchsorted(order, world.positive, "right")) / 2
-    found = prior * hits
-    called = found + (1 - prior) * alarms
+    result = prior * hits
+    called = result + (1 - prior) * alarms
     return {
         "roc_auc": float(below.mean() / order.size),
-        "precision": found / called if called else float("nan"),
+        "precision": result / called if called else float("nan"),
         "recall": float(hits),
-        "f1": 2 * found / (called + prior),
+        "f1": 2 * result / (called + prior),
     }
 
 
@@ -287,15 +287,15 @@ def study(samples, world):
         for kind, given in (("known", drawn.class_prior), ("estimated", prior)):
             options = {"class_prior": given, "scenario": drawn.scenario}
             try:
-                found = {
+                result = {
                     **pulens.evaluate(tally, threshold=threshold, **options, labelling="random").at(threshold).estimates
                 }
-                found["roc_auc"] = pulens.metrics.roc_auc(tally, confidence=0.95, **options)
+                result["roc_auc"] = pulens.metrics.roc_auc(tally, confidence=0.95, **options)
             except pulens.PulensError:  # a known class prior below the labelled share of one sample
                 continue
             for name in METRICS:
-                if found[name].interval is not None:
-                    line |= _held(f"{name} {kind}", found[name].interval, found[name].value, truth[name])
+                if result[name].interval is not None:
+                    line |= _held(f"{name} {kind}", result[name].interval, result[name].value, truth[name])
         lines.append(line)
     return lines
 
@@ -319,8 +319,11 @@ def grow(samples, world):
                 tally = Tally.from_arrays(drawn.labels, drawn.scores)
                 line = {"labelled": labelled}
                 for name, options in (("doubted", {}), ("full trust", {"doubt": 0, "discount": 0})):
-                    found = find("auto").compute(tally, **options)
-                    line |= {f"{name} held": found.low <= prior <= found.high, f"{name} width": found.high - found.low}
+                    result = find("auto").compute(tally, **options)
+                    line |= {
+                        f"{name} held": result.low <= prior <= result.high,
+                        f"{name} width": result.high - result.low,
+                    }
                 lines.append(line)
     return lines
 
@@ -333,9 +336,9 @@ def weigh(samples, world):
     """Whether each choice of constants holds the truth: of samples as they come, and of many rows."""
     from pulens.counts.tally import Tally
     from pulens.priors._cells import cut
-    from pulens.priors._doubt import doubted
     from pulens.priors._misfit import misfit
     from pulens.priors._shapes import profile
+    from pulens.priors._uncertainty import doubted
     from pulens.priors.feasible import highest_prior
     from pulens.priors.from_scores.auto import CELLS, SHAPES
 
@@ -346,13 +349,13 @@ def weigh(samples, world):
         drawn = draw(world, rng, **(many if place % 2 else {}))
         tally = Tally.from_arrays(drawn.labels, drawn.scores)
         cells = cut(tally, CELLS)
-        found = profile(cells, SHAPES)
-        facts = {"limit": highest_prior(tally), "observed_auc": cells.auc, "misfit": misfit(cells, found)}
-        evidence = np.logaddexp.reduce(found.integrated, axis=0)
+        result = profile(cells, SHAPES)
+        facts = {"limit": highest_prior(tally), "observed_auc": cells.auc, "misfit": misfit(cells, result)}
+        evidence = np.logaddexp.reduce(result.integrated, axis=0)
         row = []
         for doubt in DOUBTS:
             for purity in PURITIES:
-                low, high = doubted(found.values, evidence, doubt=doubt, purity=purity, **facts).distribution.interval(
+                low, high = doubted(result.values, evidence, doubt=doubt, purity=purity, **facts).distribution.interval(
                     0.95
                 )
                 row.append(low <= drawn.unlabelled_prior <= high)
@@ -380,7 +383,7 @@ def mean(lines, name):
     return float(np.mean(values)) if values else float("nan")
 
 
-def report_worlds(worlds, found):
+def report_worlds(worlds, result):
     print("\ncoverage of nominal 95% intervals, in %: class prior (as before the doubt), then known / estimated prior")
     print(
         f"{'table, model':32}{'prior':>7}{'(full)':>7}"
@@ -389,12 +392,12 @@ def report_worlds(worlds, found):
         + "".join(f"{peer:>9}" for peer in PEERS)
     )
     groups = defaultdict(list)
-    for world, lines in zip(worlds, found, strict=True):
+    for world, lines in zip(worlds, result, strict=True):
         groups[world.table, world.model] += lines
     for (table, model), lines in groups.items():
         print(f"{table + ', ' + model:32}" + _line(lines))
     by_model = defaultdict(list)
-    for world, lines in zip(worlds, found, strict=True):
+    for world, lines in zip(worlds, result, strict=True):
         by_model[world.model] += lines
     for model, lines in by_model.items():
         print(f"{'all tables, ' + model:32}" + _line(lines))
@@ -403,7 +406,7 @@ def report_worlds(worlds, found):
         ("tables not looked at", [world.table not in SEEN for world in worlds]),
         ("all", [True] * len(worlds)),
     ):
-        inside = [lines for lines, keep in zip(found, kept, strict=True) if keep]
+        inside = [lines for lines, keep in zip(result, kept, strict=True) if keep]
         if not inside:
             continue
         lines = [line for world in inside for line in world]
@@ -429,13 +432,13 @@ def _line(lines):
     return "".join(cells) + "".join(f"{mean(lines, f'{peer} error'):9.4f}" for peer in PEERS)
 
 
-def report_growth(worlds, found):
+def report_growth(worlds, result):
     print("\nthe class prior's interval at growing numbers of labelled rows, ten times as many others")
     for name, kept in (("all", worlds), ("tables not looked at", [w for w in worlds if w.table not in SEEN])):
         for labelled in (100, 400, 1600, 6400):
             inside = [
                 [line for line in lines if line["labelled"] == labelled]
-                for world, lines in zip(worlds, found, strict=True)
+                for world, lines in zip(worlds, result, strict=True)
                 if world in kept
             ]
             if not inside:
@@ -449,12 +452,12 @@ def report_growth(worlds, found):
             )
 
 
-def report_learning(worlds, found):
+def report_learning(worlds, result):
     tables = sorted({world.table for world in worlds})
     parts = []
     for which in range(2):
         per_table = [
-            np.mean([part[which] for world, part in zip(worlds, found, strict=True) if world.table == table], axis=0)
+            np.mean([part[which] for world, part in zip(worlds, result, strict=True) if world.table == table], axis=0)
             for table in tables
         ]
         parts.append(np.array(per_table))

@@ -40,12 +40,12 @@ METHODS = (*RECALIBRATORS, "auto")
 
 def load(folder: Path) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Features and classes of three data sets."""
-    with np.load(folder / "mnist.npz") as found:
-        images = np.concatenate([found["X_train"], found["X_test"]]).reshape(-1, 28, 28).astype(np.float32)
-        digits = np.concatenate([found["y_train"], found["y_test"]])
+    with np.load(folder / "mnist.npz") as result:
+        images = np.concatenate([result["X_train"], result["X_test"]]).reshape(-1, 28, 28).astype(np.float32)
+        digits = np.concatenate([result["y_train"], result["y_test"]])
     yield "mnist (5-9)", images.reshape(-1, 14, 2, 14, 2).mean(axis=(2, 4)).reshape(-1, 196), digits >= 5
-    with np.load(folder / "connect4.npz") as found:
-        board, outcome, names = found["X"], found["y"], [str(name) for name in found["classes"]]
+    with np.load(folder / "connect4.npz") as result:
+        board, outcome, names = result["X"], result["y"], [str(name) for name in result["classes"]]
     yield "connect4 (win)", np.eye(3, dtype=np.float32)[board].reshape(len(board), -1), outcome == names.index("win")
     import pyarrow.parquet
 
@@ -113,17 +113,28 @@ def study(folder: Path, draws: int) -> None:
                             labels, scores[np.concatenate([few, many])], class_prior=prior, scenario="case-control"
                         )
                         bins = optimal_bins(prior, *size)
-                        found = expected_calibration_error(
-                            evidence.tally, class_prior=prior, bins=bins, redraws=1, scenario="case-control"
+                        result = expected_calibration_error(
+                            evidence.tally,
+                            class_prior=prior,
+                            bins=bins,
+                            redraws=1,
+                            scenario="case-control",
+                            labelling="random",
                         )
                         edges = mass_edges(scores[many], bins)
                         truth = true_error(scores[pool], positive[pool], edges)
-                        covered.setdefault((name, size), []).append(found.interval.low <= truth <= found.interval.high)
+                        covered.setdefault((name, size), []).append(
+                            result.interval.low <= truth <= result.interval.high
+                        )
                         points = Points.of(evidence)
                         for method in METHODS:
                             if method == "auto":
                                 fitted = recalibrate(
-                                    evidence.tally, class_prior=prior, redraws=1, scenario="case-control"
+                                    evidence.tally,
+                                    class_prior=prior,
+                                    redraws=1,
+                                    scenario="case-control",
+                                    labelling="random",
                                 ).map
                             else:
                                 fitted = RECALIBRATORS[method].fit(points, "probability")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.evaluate import evaluate
 from pulens.testing import draw_table
 
 
@@ -36,7 +36,7 @@ def main(sizes: list[int]) -> None:
             start = time.perf_counter()
             evaluation = evaluate(*rows(n), class_prior=0.1, scenario="single-set", labelling="random")
             _ = evaluation.estimates, evaluation.uncorrected, evaluation.notices
-            found = time.perf_counter()
+            result = time.perf_counter()
             evaluation.to_html(path)
             written = time.perf_counter()
             page = browser.new_page(viewport={"width": 1200, "height": 900})
@@ -48,7 +48,7 @@ def main(sizes: list[int]) -> None:
             )
             page.close()
             print(
-                f"{n:>12,}{path.stat().st_size / 1000:>10.0f}{found - start:>11.1f}{written - found:>8.1f}"
+                f"{n:>12,}{path.stat().st_size / 1000:>10.0f}{result - start:>11.1f}{written - result:>8.1f}"
                 f"{float(np.median(moves)):>17.1f}{min(moves):>8.1f}"
             )
         browser.close()

@@ -214,9 +214,9 @@ def in_a_child(road: str, path: Path, tolerance: float | None) -> dict:
     import resource
 
     largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    found = json.loads(out.splitlines()[-1])
+    result = json.loads(out.splitlines()[-1])
     # the kernel's own record of the largest child so far is sharper than watching, for a single process
-    return {**found, "peak": peak[0], "record": largest}
+    return {**result, "peak": peak[0], "record": largest}
 
 
 def resident(session: int) -> int:
@@ -237,18 +237,18 @@ def resident(session: int) -> int:
 def files(paths: dict[str, Path], road: str, runs: list[tuple[str, float | None]], rows: int) -> dict[str, float]:
     walls = {}
     for name, tolerance in runs:
-        found = in_a_child(road, paths[name], tolerance)
-        if found["rows"] != rows:
-            raise SystemExit(f"{road} counted {found['rows']} rows of {rows}")
+        result = in_a_child(road, paths[name], tolerance)
+        if result["rows"] != rows:
+            raise SystemExit(f"{road} counted {result['rows']} rows of {rows}")
         asked = "default" if tolerance is None else f"tolerance {tolerance:g}"
-        kept = f"{found['kept']:,} {'bins' if found['binned'] else 'distinct scores'}"
-        bounds = " and ".join(f"{bound:.1g}" for bound in found["bounds"])
-        started = f" (start-up {found['started']:.1f} s)" if road == "spark" else ""
+        kept = f"{result['kept']:,} {'bins' if result['binned'] else 'distinct scores'}"
+        bounds = " and ".join(f"{bound:.1g}" for bound in result["bounds"])
+        started = f" (start-up {result['started']:.1f} s)" if road == "spark" else ""
         print(
-            f"  {name:<11}{asked:<17}{found['wall']:7.1f} s{started}   peak {found['peak'] / 2**20:6,.0f} MiB\n"
-            f"    {kept}, AUC {found['answer'][0]:.9f}  AP {found['answer'][1]:.9f}   (to {bounds})"
+            f"  {name:<11}{asked:<17}{result['wall']:7.1f} s{started}   peak {result['peak'] / 2**20:6,.0f} MiB\n"
+            f"    {kept}, AUC {result['answer'][0]:.9f}  AP {result['answer'][1]:.9f}   (to {bounds})"
         )
-        walls[f"{name} {asked}"] = found["wall"]
+        walls[f"{name} {asked}"] = result["wall"]
     return walls
 
 

@@ -43,15 +43,16 @@ def main() -> None:
             judged, at, threshold = truth[~train], channel[~train], float(np.quantile(scores, 0.9))
             rows = polars.DataFrame({"score": scores, "label": labelled[~train].astype(int), "channel": at})
             for same in (False, True):
-                found = pulens.evaluate_by(
+                result = pulens.evaluate_by(
                     rows,
                     "channel",
                     class_prior=float(judged.mean()),
                     scenario="single-set",
                     threshold=threshold,
                     same_prior=same,
+                    labelling="random",
                 )
-                for name, segment in found.segments.items():
+                for name, segment in result.segments.items():
                     precision = float(judged[(at == name) & (scores >= threshold)].mean())
                     key = ("one for all" if same else "implied", name)
                     held[key] += precision in segment.estimates["precision"].interval

@@ -47,8 +47,8 @@ def main() -> None:
     def timed(name: str, many: int, **options: Any) -> float:
         part = table.head(many * asked.rows)
         started = time.process_time()
-        found = pulens.evaluate_by(part, "segment", **{**SHARED, **options})
-        text = str(found)
+        result = pulens.evaluate_by(part, "segment", **{**SHARED, **options})
+        text = str(result)
         spent = time.process_time() - started
         print(f"{name:<48}{spent:8.2f} s  {1000 * spent / many:7.2f} ms each  {text.count(chr(10)):,} lines")
         return spent / many

@@ -184,7 +184,8 @@ def groups(largest: int) -> Iterator[Job]:
             "evaluate_by 22,000 rows, by groups",
             many,
             lambda table=table: [
-                dict(one.estimates) for one in pulens.evaluate_by(table, "place", class_prior=PRIOR).values()
+                dict(one.estimates)
+                for one in pulens.evaluate_by(table, "place", class_prior=PRIOR, labelling="random").values()
             ],
             lambda: np.sort(scores),
             each if many == 22 else None,
@@ -204,7 +205,7 @@ def _comparison(name: str, size: int, rows: int, models: int) -> Job:
     return Job(
         name,
         size,
-        lambda: str(pulens.compare(labels, scores, class_prior=PRIOR)),
+        lambda: str(pulens.compare(labels, scores, class_prior=PRIOR, labelling="random")),
         lambda: np.sort(columns),
         lambda: resampled(labels, columns),
     )

@@ -1,161 +1,126 @@
-"""What a benchmark costs when its runs are trained as stacks, beside the published release and beside one at a time.
+"""What training costs when runs are trained as one stack: seconds per run and epoch, by learner, height and network.
 
-    python benchmarks/stacks.py                        # 50 Spambase runs on one core, beside the release
-    python benchmarks/stacks.py --device cuda --jobs 12 # four tables x ten seeds x methods that stack, on a GPU
-    python benchmarks/stacks.py --tables digits --methods nnpu pn --seeds 3 --share 0.1    # to try it out anywhere
+    python benchmarks/stacks.py --learners NNPU --runs 1 10                      # on the CPU, a table like Spambase
+    python benchmarks/stacks.py --like mnist --runs 10 50 --ways grouped patches # on a GPU: ways to convolve stacks
+    python benchmarks/stacks.py --like cifar10 --runs 1 --learners NNPU --precisions float32 tf32 bfloat16
+    python benchmarks/stacks.py --release        # 50 Spambase runs on one core, beside the release of PU-Bench
 
-The first is the job that costs the release of paper 004's benchmark 478 processor seconds on one core: nnPU, VPU, PUSB,
-Dist-PU and PN, ten seeds, at most 40 epochs, its batch sizes and its early stopping. Ours includes everything: Python's
-start, data, every criterion and the test rows after every epoch, tallies and the archive.
-
-The second runs the same plan twice: as stacks, several processes sharing the device; and one run at a time. The latter
-is timed on a sample (the first seed of every method and data set) and multiplied by the number of seeds, which is said;
-``--all`` times every run. On a GPU single runs are timed twice: with steps launched one by one, which is how networks
-are usually trained, and with recorded steps, which is all that a single run can gain here. ``--share 0.2`` shortens all
-trainings alike.
+Rows are random numbers of the right shape: training time does not depend on what they say. With another version of the
+package first on PYTHONPATH it says what a change has gained; the digest of what was learned shows that both learn the
+same. ``--release`` is the job that costs PU-Bench's first release 478 processor seconds on one core: nnPU, VPU, PUSB,
+Dist-PU and PN, ten seeds, at most 40 epochs, its batch sizes and early stopping; ours includes Python's start, data,
+every criterion and the test rows after every epoch, tallies and the archive.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import resource
 import statistics
 import tempfile
 import time
-from dataclasses import replace
-from datetime import datetime
 
-RELEASE_SECONDS = 478.0  # processor seconds of the release for the same 50 runs, one core
-SEEDS = (2, 25, 42, 52, 99, 103, 250, 666, 777, 2026)
-SPAMBASE = """
+import numpy as np
+import torch
+from pulens.learners import fit_many
+
+from pulens import learners
+
+SHAPES = {"table": ((57,), "mlp"), "mnist": ((1, 28, 28), "lenet"), "cifar10": ((3, 32, 32), "cifar_cnn")}
+EPOCHS = {  # enough that some are not the first of their stage, which records steps
+    "NNPU": {"epochs": 4},
+    "RobustPU": {"pretraining_epochs": 3, "episodes": 3},
+    "DistPU": {"warm_up_epochs": 3, "epochs": 3},
+    "PULDA": {"warm_up_epochs": 3, "epochs": 3},
+    "LaGAM": {"warm_up_epochs": 3, "epochs": 3},
+}
+RELEASE_SECONDS = 478.0
+RELEASE = """
 name: spambase-speed
-methods: [nnpu, vpu, pusb, dist_pu, pn]
+learners: [nnpu, vpu, pusb, dist_pu, pn]
 datasets: [spambase]
 seeds: [2, 25, 42, 52, 99, 103, 250, 666, 777, 2026]
 conditions: [{mechanisms: S1, label_frequencies: 0.1}]
 settings:
   nnpu: {all: {epochs: 40, batch_size: 256, patience: 10}}
   # an epoch of the release: 15 batches of 256 rows, labelled and not
-  vpu: {all: {epochs: 40, batch_size: 128, steps_per_epoch: 15, learning_rate: 3.0e-4, patience: 10, %s}}
+  vpu: {all: {epochs: 40, batch_size: 128, steps_per_epoch: 15, learning_rate: 3.0e-4, patience: 10,
+              selection: proxy_accuracy}}
   pusb: {all: {epochs: 40, batch_size: 256, patience: 10}}
   dist_pu: {all: {warm_up_epochs: 20, epochs: 20, batch_size: 256, patience: 10}}
   pn: {all: {epochs: 40, batch_size: 128, patience: 5}}
 """
 
 
-def spambase(stack: int | None, precision: str) -> None:
-    import torch
+def measured(name: str, runs: int, like: str, rows: int, way: str, **options) -> tuple[dict[str, float], float]:
+    """Median seconds per epoch of each stage, the first of it left out, and a digest of what was learned."""
+    shape, backbone = SHAPES[like]
+    rng = np.random.default_rng(0)
+    shift = np.where(np.arange(rows) < 0.4 * rows, 0.1, -0.1).reshape(-1, *[1] * len(shape))
+    X = (rng.normal(size=(rows, *shape)) + shift).astype(np.float32)
+    labels = (np.arange(rows) < 0.1 * rows).astype(int)
+    options |= {"scenario": "case-control", "selection": "last", "progress": False, "backbone": backbone}
+    options |= EPOCHS[name] | ({} if name == "LaGAM" else {"class_prior": 0.4})
+    support = (np.r_[rows // 8 : rows // 8 + 50, rows - 50 : rows], np.repeat([1, -1], 50))
+    marks: dict[str, list[float]] = {}
 
+    def mark(program, number, stage) -> None:
+        if options["device"] == "cuda":
+            torch.cuda.synchronize()
+        marks.setdefault(stage.name, []).append(time.perf_counter())
+
+    stack = [getattr(learners, name)(random_state=seed, **options) for seed in range(runs)]
+    extra = {"support": [support] * runs} if name == "LaGAM" else {}
+    fit_many(stack, X, [labels] * runs, on_epoch=mark, convolution=way, **extra)
+    digest = float(np.std([one.decision_function(X[:200]) for one in stack]))
+    return {stage: float(np.median(np.diff(times))) for stage, times in marks.items()}, digest
+
+
+def beside_the_release() -> None:
     from pulens.research.benchmark.archive import read
     from pulens.research.benchmark.plan import expand
     from pulens.research.benchmark.protocol import parse_protocol
     from pulens.research.benchmark.run import Options, run_plan
 
     torch.set_num_threads(1)
-    plan = expand(parse_protocol(SPAMBASE % "selection: proxy_accuracy", "the job", {"precision": precision}))
     with tempfile.TemporaryDirectory() as folder:
-        run_plan(plan, folder, Options(device="cpu", most=stack))
-        archive = read(folder)
+        run_plan(expand(parse_protocol(RELEASE, "the job")), folder, Options(device="cpu"))
         used = resource.getrusage(resource.RUSAGE_SELF)
-        for method in ("nnpu", "vpu", "pusb", "dist_pu", "pn"):
-            rows = [row for row in archive.results("own") if row["learner"] == method]
-            seconds = sum(row["stack_processor_seconds"] / row["stack_runs"] for row in rows)
-            accuracy = statistics.mean(row["accuracy"] for row in rows)
-            epochs = statistics.mean(row["epochs"] for row in rows)
-            print(f"{method:<8} {seconds:7.1f} processor s, {epochs:5.1f} epochs, accuracy {100 * accuracy:.2f}")
-        assert len(archive.done) == 50
+        rows = read(folder).results("own")
+    for name in dict.fromkeys(row["learner"] for row in rows):
+        own = [row for row in rows if row["learner"] == name]
+        seconds = sum(row["stack_processor_seconds"] / row["stack_runs"] for row in own)
+        accuracy = 100 * statistics.mean(row["accuracy"] for row in own)
+        print(f"{name:<8} {seconds:7.1f} processor s, accuracy {accuracy:.2f}")
     total = used.ru_utime + used.ru_stime
-    print(f"50 runs with everything: {total:.0f} processor seconds; the release: {RELEASE_SECONDS:.0f}")
-    print(f"{RELEASE_SECONDS / total:.1f} times cheaper")
-
-
-def shortened(plan, share: float):
-    """The same plan with a share of the epochs and steps."""
-    names = ("epochs", "warm_up_epochs", "pretraining_epochs", "pretraining_steps")
-
-    def short(run):
-        changed = {
-            name: max(1, round(share * run.settings[name])) for name in names if isinstance(run.settings.get(name), int)
-        }
-        return replace(run, settings={**run.settings, **changed})
-
-    return replace(plan, runs=tuple(short(run) for run in plan.runs)) if share < 1 else plan
-
-
-def stacked_against_one_at_a_time(given: argparse.Namespace) -> None:
-    from pulens.benchmark import methods
-
-    from pulens.research.benchmark.archive import read
-    from pulens.research.benchmark.plan import expand
-    from pulens.research.benchmark.protocol import load_protocol
-    from pulens.research.benchmark.run import Options, run_plan
-    from pulens.research.benchmark.training import train
-
-    names = given.methods or [name for name in methods.everything() if methods.find(name).is_network]
-    loaded = load_protocol(
-        "conventional",
-        methods=names,
-        datasets=given.tables,
-        seeds=list(SEEDS[: given.seeds]),
-        precision=given.precision,
-    )
-    plan = shortened(expand(loaded), given.share)
-    with tempfile.TemporaryDirectory() as folder:
-        summary = run_plan(plan, folder, Options(device=given.device, jobs=given.jobs))
-        archive = read(folder)
-        failed = [f"{row['method']} on {row['dataset']}: {row['reason']}" for row in archive.failed]
-        moments = [datetime.fromisoformat(row[name]) for row in archive.done for name in ("started", "finished")]
-        together = (max(moments) - min(moments)).total_seconds()
-    done = {(row["learner"], row["dataset"]) for row in archive.done}
-    sample = plan.runs if given.all else [run for run in plan.runs if run.seed == SEEDS[0]]
-    sample = [run for run in sample if (run.learner, run.dataset) in done]
-    train(sample[:1], given.device)  # the first run pays for the device's start
-    ways = {"step by step": "0", "recorded": "1"} if given.device.startswith("cuda") else {"": "1"}
-    alone = dict.fromkeys(ways, 0.0)
-    for run in sample:
-        line = f"  alone {run.learner:<16} {run.dataset:<14}"
-        for way, switch in ways.items():
-            os.environ["PULENS_CUDA_GRAPHS"] = switch
-            started = time.perf_counter()
-            train([run], given.device)
-            seconds = time.perf_counter() - started
-            alone[way] += seconds * (1 if given.all else given.seeds)
-            line += f" {seconds:8.2f} s {way}"
-        print(line, flush=True)
-    for line in failed:
-        print(f"failed, on both sides left out: {line}")
-    rate = f"{60 * summary.done / together:.1f} runs a minute"
-    print(f"stacked, {given.jobs} processes: {summary.done} runs in {together:.1f} s, {rate}")
-    print(f"  ({summary.seconds:.1f} s with the start of processes)")
-    how = "all timed" if given.all else f"{len(sample)} timed, times {given.seeds} seeds"
-    for way, total in alone.items():
-        print(f"one at a time, {way}: {summary.done} runs in {total:.1f} s ({how})")
-        print(
-            f"  {60 * summary.done / total:.1f} runs a minute; stacks are {total / together:.1f} times faster", end=" "
-        )
-        print(f"({total / summary.seconds:.1f} with the start of processes)")
+    print(f"{len(rows)} runs with everything: {total:.0f} processor seconds; the release: {RELEASE_SECONDS:.0f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--learners", nargs="+", choices=list(EPOCHS), default=list(EPOCHS))
+    parser.add_argument("--like", choices=list(SHAPES), default="table")
+    parser.add_argument("--runs", nargs="+", type=int, default=[1, 10])
+    parser.add_argument("--rows", type=int, default=3786)
     parser.add_argument(
-        "--stack", type=int, help="runs per stack of the Spambase job; default: what fits, as in a benchmark"
+        "--ways", nargs="+", default=[None], help="to convolve: grouped, patches; default: the package's"
     )
-    parser.add_argument("--tables", nargs="+", help="data sets of the second part")
-    parser.add_argument("--methods", nargs="+", help="of the second part; default: all that stack")
-    parser.add_argument("--seeds", type=int, default=10)
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--share", type=float, default=1.0, help="of the epochs")
-    parser.add_argument("--precision", default="float32")
-    parser.add_argument("--all", action="store_true", help="time every run one at a time, not a sample")
+    parser.add_argument("--precisions", nargs="+", default=["float32"])
+    parser.add_argument("--release", action="store_true")
     given = parser.parse_args()
-    if given.device == "cpu" and given.tables is None:
-        spambase(given.stack, given.precision)
+    if given.release:
+        beside_the_release()
         return
-    given.tables = given.tables or ["imdb", "newsgroups20", "connect4", "spambase"]
-    stacked_against_one_at_a_time(given)
+    for runs in given.runs:
+        for name in given.learners:
+            for way in given.ways:
+                for precision in given.precisions:
+                    options = {"device": given.device, "precision": precision}
+                    spent, digest = measured(name, runs, given.like, given.rows, way, **options)
+                    said = ", ".join(f"{stage} {value / runs:.4g}" for stage, value in spent.items())
+                    how = f"{runs:3} runs, {given.rows:,} rows like {given.like}, {precision}{f', {way}' * bool(way)}"
+                    print(f"{name:<9} {how}: {said} s per run and epoch (digest {digest:.4f})", flush=True)
 
 
 if __name__ == "__main__":

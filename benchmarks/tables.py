@@ -276,7 +276,7 @@ def wanted_runs(given):
     """What is asked for and not there yet: one condition after the other, seed by seed."""
     done = {tuple(run[part] for part in KEY) for run in stored(given.out)}
     asked = (given.learners, range(given.seeds), given.frequencies, given.scenarios, given.priors)
-    found = {
+    result = {
         (table, name, seed, frequency, scenario, prior): None
         for learners, seeds, frequencies, scenarios, priors in (STUDY if given.study else (asked,))
         for prior, scenario, frequency, seed, table, name in itertools.product(
@@ -288,8 +288,8 @@ def wanted_runs(given):
         and not (name in REFERENCES and prior != "known")  # they are told more than the prior
         and not (name in PEERS and (prior != "known" or not installed(name)))  # most peers cannot estimate it
     }
-    print(f"{len(found):,} runs, {len(done):,} done before", flush=True)
-    return [(given.data, given.rows, *one) for one in found]
+    print(f"{len(result):,} runs, {len(done):,} done before", flush=True)
+    return [(given.data, given.rows, *one) for one in result]
 
 
 def run_all(given):
@@ -433,8 +433,8 @@ def _cell(means, error):
 
 
 def _values(runs, name, table, measure):
-    found = [run[measure] for run in runs if run["learner"] == name and run["table"] == table]
-    return [value for value in found if value is not None]
+    result = [run[measure] for run in runs if run["learner"] == name and run["table"] == table]
+    return [value for value in result if value is not None]
 
 
 def _standard_error(per_table):

@@ -1,271 +1,687 @@
-"""How often a watch alarms falsely, how soon it finds a change, and how far its numbers are from the truth.
+"""What a watch does over whole lives: delays, false alarms, amber before red, numbers; beside other monitors.
 
-Worlds with a known truth in four families of scores, none of which was used to choose the settings of the monitor but
-the first: binormal, beta, a skewed one, and a score with twelve values. Rows are drawn as counts per score.
+Lives, taken in turn over all cores until the time is up, so that a run that ends early has as many of each kind:
 
-    python benchmarks/watch.py              # all parts, some minutes
-    python benchmarks/watch.py --lives 20 --parts delay quiet
+* ``surge``: 120 days of some 187 rows, positives at 9.3% and at 16.2% in the last 20 days, a score with ROC AUC .81; by
+  days and by weeks. ``falls``: to four tenths instead. ``oracle``: the surge seen by a rule that knows the step, the
+  level before it and that there is no noise, its bar such that 5% of quiet lives of 365 windows reach it.
+* ``steps``: the share times 1.25, 1.5, 1.74, 2 at windows of 100, 187, 1,000 rows (or of seven such days) after 10, 30,
+  100 reference windows. ``jumps``: .2 to .4 and .2 to .25 at windows of 1,000 rows, four families of scores.
+* ``quiet``: 365 windows without change: independent rows, day-to-day noise as large as the rows' own (autocorrelation
+  one half), a weekly pattern as large. ``real``: the same, drawn from the scores of real tables.
+* ``moved``: negatives, or all scores, move up: how long the verdict says "more positives", and is wrong.
+
+Parts of their own: ``numbers`` (precision, F1, ... of windows against those of their very rows, families and real
+tables), ``errors`` (the same beside other monitors), ``drift`` (gas sensors and bank marketing in their own order of
+time), ``segments``, ``scale`` (two years of daily windows in memory, and from a Parquet file by DuckDB).
+
+    python benchmarks/watch.py --data ../shared/data --seconds 400 --lives 200
+    python benchmarks/watch.py --parts surge steps errors --peers    # pip install nannyml evidently "pandas<3"
+
+``--worlds FILE`` keeps the score histograms of real tables, so that the tables need not be there.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
+import os
+import tempfile
 import time
+import warnings
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 from scipy import stats
 
 import pulens
 from pulens.counts.tally import Tally
-from pulens.report.watch import DOUBTED
-from pulens.scenario import Scenario
-from pulens.watching.cells import edges_of, reduce_to_cells
-from pulens.watching.fit import features, fit_of
-from pulens.watching.shift import CellReference, shift_of
+from pulens.monitoring.evidence_lines import RISING, SHARE_SPREAD, RunningEvidence, start_weights
+from pulens.monitoring.monitor import PARTS as SHARES_OF_ALPHA
+from pulens.monitoring.monitor import SLACK
+from pulens.monitoring.noise import NoiseLevels
+from pulens.monitoring.segments import FOR_SEGMENTS, shared_bars
+from pulens.monitoring.weights import weights
 
-GRID = 400
-SEED = 0  # other seeds, other lives: those used for choosing settings are the first
-
-
-def seeded(part: int, life: int) -> np.random.Generator:
-    return np.random.default_rng([part, life] if not SEED else [part, life, SEED])
+GRID, QUIET_WINDOWS, NEVER = 400, 365, 10**6
+BASE, SURGE, AUC = 0.093, 0.162, 0.81
+Counts = tuple[np.ndarray, np.ndarray, np.ndarray]  # labelled, other positives, negatives at each score
 
 
-def families() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Scores and the shares of positives and negatives at each."""
-    places = np.linspace(-4, 6, GRID)
-    binormal = (places, stats.norm.pdf(places, 1.466), stats.norm.pdf(places))
-    unit = (np.arange(GRID) + 0.5) / GRID
-    beta = (unit, stats.beta.pdf(unit, 4, 2), stats.beta.pdf(unit, 2, 4))
-    positive = np.linspace(0.01, 20, GRID)
-    skewed = (positive, stats.lognorm.pdf(positive, 0.9, scale=3.2), stats.lognorm.pdf(positive, 0.7))
-    twelve = np.arange(12.0)
-    coarse = (twelve, stats.binom.pmf(twelve, 11, 0.62), stats.binom.pmf(twelve, 11, 0.36))
-    found = {"binormal": binormal, "beta": beta, "skewed": skewed, "twelve values": coarse}
-    return {name: (scores, p / p.sum(), n / n.sum()) for name, (scores, p, n) in found.items()}
-
-
+@dataclass(frozen=True)
 class World:
-    """One family of scores, from which windows are drawn."""
+    """Scores, with the shares of positives and of negatives (case-control: of the population) at each."""
 
-    def __init__(self, family: str, rng: np.random.Generator, labelled: float = 0.3) -> None:
-        self.scores, self.positive, self.negative = families()[family]
-        self.rng, self.labelled = rng, labelled
-        best = np.argmin(np.abs(np.cumsum(self.negative[::-1])[::-1] - 0.2))
-        self.threshold = float(self.scores[best])
+    scores: np.ndarray
+    positive: np.ndarray
+    negative: np.ndarray
+    share: float = 0.2
+    scenario: str = "single-set"
+    labelled: float = 0.3  # share of the positives; in case-control records of a window
 
-    all_move = False
+    def drawn(self, rng: np.random.Generator, rows: int, share: float | None = None, moved: int = 0) -> Counts:
+        """One window; ``moved`` shifts the negatives up by that number of grid steps, below 0 all scores."""
+        if self.scenario == "case-control":  # records are a sample of their own
+            named = rng.multinomial(rng.poisson(self.labelled), self.positive)
+            return named, np.zeros_like(named), rng.multinomial(rows, self.negative)
+        share = self.share if share is None else share
+        positives = rng.binomial(rows, min(max(share, 0.0), 1.0))
+        own = rng.multinomial(positives, _moved(self.positive, -moved if moved < 0 else 0))
+        named = rng.binomial(own, self.labelled)
+        return named, own - named, rng.multinomial(rows - positives, _moved(self.negative, abs(moved)))
 
-    def window(self, share: float, rows: int = 1000, *, moved: int = 0) -> Tally:
-        """A window; ``moved`` shifts the negatives (with ``all_move`` the positives too) up by places of the grid."""
-        negative, positive = np.roll(self.negative, moved), self.positive
-        negative[:moved] = 0
-        if self.all_move and moved:
-            positive = np.roll(positive, moved)
-            positive[:moved] = 0
-            positive = positive / positive.sum()
-        positives = self.rng.binomial(rows, min(max(share, 0), 1))
-        own = self.rng.multinomial(positives, positive)
-        named = self.rng.binomial(own, self.labelled)
-        others = self.rng.multinomial(rows - positives, negative / negative.sum()) + own - named
-        seen = named + others > 0
-        return Tally.from_increments(self.scores[seen], named[seen], others[seen])
+    def tally(self, windows: list[Counts]) -> Tally:
+        named, hidden, others = (np.sum([window[kind] for window in windows], axis=0) for kind in range(3))
+        seen = named + hidden + others > 0
+        return Tally.from_increments(self.scores[seen], named[seen], (hidden + others)[seen])
 
-    def truth(self, share: float) -> dict[str, float]:
-        flagged = self.scores >= self.threshold
-        recall, alarm = float(self.positive @ flagged), float(self.negative @ flagged)
-        hit, q = share * recall, share * recall + (1 - share) * alarm
-        accuracy = 1 - share - q + 2 * hit
-        return {
-            "prior": share,
-            "precision": hit / q,
-            "f1": 2 * hit / (share + q),
-            "accuracy": accuracy,
-            "recall": recall,
-        }
-
-    def watch(self, shares: np.ndarray, reference: np.ndarray, **options: object) -> pulens.Pulse:
-        """A life: windows of these shares after a reference of those."""
-        moved = options.pop("moved", np.zeros(len(shares), int))
-        before = {f"r{place:03d}": self.window(share) for place, share in enumerate(reference)}
-        pairs = zip(shares, moved, strict=True)
-        after = {f"w{place:03d}": self.window(share, moved=move) for place, (share, move) in enumerate(pairs)}
-        return pulens.watch(before, after, class_prior=0.2, threshold=self.threshold, **options)
+    def watch(self, windows: list[list[Counts]], reference: int, days: int = 1, **options: Any) -> pulens.Pulse:
+        """The first windows are the reference."""
+        named = {str(date(2026, 1, 5) + timedelta(days * at)): self.tally(one) for at, one in enumerate(windows)}
+        pairs, given = list(named.items()), {"class_prior": self.share, "scenario": self.scenario, **options}
+        return pulens.watch(dict(pairs[:reference]), dict(pairs[reference:]), **given)
 
 
-def certain(pulse: pulens.Pulse, line: str | None = None) -> int:
-    """The place of the window after which an alarm was certain; a large number without one."""
-    places = [int(alarm.certain[1:]) for alarm in pulse.alarms if line in (None, alarm.line)]
-    return min(places, default=10**6)
+def _moved(shares: np.ndarray, places: int) -> np.ndarray:
+    result = np.roll(shares, places)
+    result[:places] = 0
+    return result / result.sum()
 
 
-def noise(rng: np.random.Generator, count: int, alike: float) -> np.ndarray:
-    """Day-to-day noise of variance one, neighbours alike."""
-    found = np.empty(count)
-    found[0] = rng.normal()
+@cache
+def family(name: str) -> World:
+    places, unit = np.linspace(-4, 6, GRID), (np.arange(GRID) + 0.5) / GRID
+    far, wide, twelve = np.sqrt(2) * stats.norm.ppf(AUC), np.linspace(0.01, 20, GRID), np.arange(12.0)
+    scores, positive, negative = {
+        "claims": lambda: (unit, stats.norm.pdf(places, far), stats.norm.pdf(places)),
+        "binormal": lambda: (places, stats.norm.pdf(places, 1.466), stats.norm.pdf(places)),
+        "beta": lambda: (unit, stats.beta.pdf(unit, 4, 2), stats.beta.pdf(unit, 2, 4)),
+        "skewed": lambda: (wide, stats.lognorm.pdf(wide, 0.9, scale=3.2), stats.lognorm.pdf(wide, 0.7)),
+        "twelve values": lambda: (twelve, stats.binom.pmf(twelve, 11, 0.62), stats.binom.pmf(twelve, 11, 0.36)),
+    }[name]()
+    p, n = positive / positive.sum(), negative / negative.sum()
+    if name != "claims":
+        return World(scores, p, n)
+    return World(BASE * p / (BASE * p + (1 - BASE) * n), p, n, BASE, labelled=0.345)  # calibrated probabilities
+
+
+FAMILIES = ("binormal", "beta", "skewed", "twelve values")
+
+
+# Lives ---------------------------------------------------------------------------------------------------------------
+
+
+def told(certain: dict[str, int], amber: np.ndarray, start: int) -> dict[str, Any]:
+    """How a change that begins with a window was seen: windows until amber and until red, and what came before it."""
+    red, after = certain.get("share", NEVER), amber[amber >= start]
+    first = int(after[0]) if after.size else NEVER
+    return {
+        "false": min(certain.values(), default=NEVER) < start,
+        "red": red - start + 1 if start <= red < NEVER else NEVER,
+        "amber": min(first, red) - start + 1 if min(first, red) < NEVER else NEVER,
+        "amber first": first < red,
+        "amber while quiet": float(np.sum(amber < start)) / max(start, 1),
+    }
+
+
+def lived(world: World, windows: list[list[Counts]], reference: int, days: int, start: int, ways: str) -> dict:
+    """What each way makes of these windows; a change begins with the ``start``-th that is watched."""
+    result = {}
+    for way in ways.split():
+        pulse = world.watch(windows, reference, days, noise=way)
+        places = {name: place for place, name in enumerate(pulse.windows)}
+        certain = {alarm.line: places[alarm.certain] for alarm in pulse.alarms}
+        result[way] = told(certain, np.flatnonzero(pulse.life.judgement.runs["share"].near), start)
+    if days == 1 and PEERS:
+        frames = [frame(world, window[0], 2 * world.share) for window in windows]
+        for way, peer in PEERS.items():
+            alarms = np.flatnonzero(np.array(peer(frames[:reference], frames[reference:])[1], bool))
+            late, none = alarms[alarms >= start], np.zeros(0, int)
+            result[way] = told({"share": int(late[0])} if late.size else {}, none, start)
+            result[way]["false"] = bool((alarms < start).any())
+    return result
+
+
+def surge(rng: np.random.Generator, reference: int, by: int, share: float = SURGE) -> dict:
+    world = family("claims")
+    days = [world.drawn(rng, rng.poisson(187), BASE if day < 100 else share) for day in range(120)]
+    windows = [days[at : at + by] for at in range(0, 120 - by + 1, by)]
+    return lived(world, windows, reference, by, 100 // by - reference, "default independent")
+
+
+def falls(rng: np.random.Generator, reference: int, by: int) -> dict:
+    return surge(rng, reference, by, 0.4 * BASE)
+
+
+def steps(rng: np.random.Generator, times: float, rows: int, reference: int, by: int) -> dict:
+    world, shares = family("claims"), [BASE] * (reference + 10) + [times * BASE] * 20
+    windows = [[world.drawn(rng, by * rows, share)] for share in shares]
+    return lived(world, windows, reference, by, 10, "default independent")
+
+
+def jumps(rng: np.random.Generator, name: str, share: float) -> dict:
+    windows = [[family(name).drawn(rng, 1000, each)] for each in [0.2] * 40 + [share] * 20]
+    return lived(family(name), windows, 30, 1, 10, "default")
+
+
+def alike_days(rng: np.random.Generator, count: int, alike: float) -> np.ndarray:
+    """Noise of variance one, neighbours alike."""
+    result = rng.normal(size=count) * np.sqrt(1 - alike**2)
+    result[0] /= np.sqrt(1 - alike**2)
     for place in range(1, count):
-        found[place] = alike * found[place - 1] + np.sqrt(1 - alike**2) * rng.normal()
-    return found
+        result[place] += alike * result[place - 1]
+    return result
 
 
-def quiet(lives: int) -> None:
-    """Any false alarm over 365 independent windows."""
-    for family in families():
-        alarms = []
-        for life in range(lives):
-            world = World(family, seeded(1, life))
-            alarms.append(certain(world.watch(np.full(365, 0.2), np.full(30, 0.2))) < 365)
-        print(f"false alarm in 365 windows, {family}: {np.mean(alarms):.3f} of {lives} lives")
+def quiet(rng: np.random.Generator, kind: str, rows: int, reference: int, by: int) -> dict:
+    world, count = family("claims" if kind not in FAMILIES else kind), reference + QUIET_WINDOWS
+    noise = np.zeros(count)
+    if kind == "autocorrelation .5":
+        noise = alike_days(rng, count, 0.5)
+    elif kind == "weekly pattern":
+        noise = np.sqrt(2) * np.sin(2 * np.pi * (np.arange(count) + rng.integers(7)) / 7)
+    own = 0.0595 * np.sqrt(187 / rows) * (1 - BASE)  # standard error of the share in a window of that many rows
+    windows = [[world.drawn(rng, by * rows, world.share + own * one)] for one in noise]
+    ways = "default independent slow" if kind == "autocorrelation .5" and reference == 30 else "default"
+    return lived(world, windows, reference, by, QUIET_WINDOWS, ways)
 
 
-def delay(lives: int) -> None:
-    """Windows until a change is certain."""
-    for family in families():
-        first, small, since = [], [], []
-        for life in range(lives):
-            world = World(family, seeded(2, life))
-            first.append(certain(world.watch(np.array([0.2] * 5 + [0.4]), np.full(30, 0.2)), "share") == 5)
-            pulse = world.watch(np.array([0.2] * 10 + [0.25] * 30), np.full(30, 0.2))
-            small.append(certain(pulse, "share") - 9)
-            since += [abs(int(alarm.since[1:]) - 10) <= 2 for alarm in pulse.alarms if alarm.line == "share"]
-        print(
-            f"{family}: .2 -> .4 found in its first window in {np.mean(first):.3f}; .2 -> .25 after a median of "
-            f"{np.median(small):.0f} windows, within 5 in {np.mean(np.array(small) <= 5):.2f}, 'since' within 2 in "
-            f"{np.mean(since):.2f} ({lives} lives)"
-        )
+def real(rng: np.random.Generator, table: str, reference: int) -> dict:
+    names = sorted(name for name in WORLDS if name.startswith(table))
+    world = WORLDS[names[rng.integers(len(names))]]
+    windows = [[world.drawn(rng, 187)] for _ in range(reference + QUIET_WINDOWS)]
+    return lived(world, windows, reference, 1, QUIET_WINDOWS, "default")
 
 
-def days_alike(lives: int) -> None:
-    """Day-to-day noise as large as the sampling noise, neighbours alike or not."""
-    for rule in ("default", "independent", "slow"):
-        for alike in (0.0, 0.5):
-            for windows in (10, 30):
-                false, late, large = [], [], []
-                for life in range(lives):
-                    rng = seeded(3, life)
-                    world = World("binormal", rng)
-                    days = 0.2 + 0.028 * noise(rng, windows + 365, alike)
-                    pulse = world.watch(days[windows:], days[:windows], noise=rule)
-                    false.append(certain(pulse) < 365)
-                    step = days[windows : windows + 60] + np.where(np.arange(60) < 10, 0, 0.055)
-                    late.append(certain(world.watch(step, days[:windows], noise=rule), "share") - 9)
-                    jump = days[windows : windows + 6] + np.where(np.arange(6) < 5, 0, 0.2)
-                    large.append(certain(world.watch(jump, days[:windows], noise=rule), "share") == 5)
-                print(
-                    f"noise={rule}, autocorrelation {alike}, {windows} reference windows: false alarm in 365 windows "
-                    f"{np.mean(false):.3f}; step of 2 standard errors after {np.median(late):.0f}; doubling in its "
-                    f"first window {np.mean(large):.2f} ({lives} lives)"
-                )
+@cache
+def known_weights() -> tuple[np.ndarray, float, float]:
+    """The weight of each score, the step of the surge and the variance of a row's weight, all as they truly are."""
+    world = family("claims")
+    population = BASE * world.positive + (1 - BASE) * world.negative
+    result = weights(world.positive, population, 1e6, 1e6)
+    return result, (SURGE - BASE) / (1 - BASE), float(population @ result**2)
 
 
-def numbers(lives: int) -> None:
-    """Errors and coverage of metrics in windows of 5,000 rows, and the size of the fit test."""
-    for family in families():
-        held: dict[str, list[bool]] = {}
-        errors: list[float] = []
-        sizes: list[bool] = []
-        for life in range(max(lives // 2, 10)):
-            world = World(family, seeded(4, life))
-            reference = {f"r{place}": world.window(0.2, 4000) for place in range(10)}
-            windows = {f"{share}": world.window(share, 5000) for share in (0.1, 0.2, 0.3, 0.4)}
-            found = pulens.watch(reference, windows, class_prior=0.2, threshold=world.threshold)
-            for share in (0.1, 0.2, 0.3, 0.4):
-                window, truth = found[f"{share}"], world.truth(share)
-                errors.append(abs(window.f1.value - truth["f1"]))
-                sizes.append(window.fit_p < 0.05)
-                held.setdefault("d", []).append((share - 0.2) / 0.8 in window.shift.interval)
-                for name in ("prior", "precision", "f1", "accuracy", "recall"):
-                    held.setdefault(name, []).append(truth[name] in getattr(window, name).interval)
-        told = ", ".join(f"{name} {np.mean(each):.2f}" for name, each in held.items())
-        print(f"{family}: error of F1 {np.mean(errors):.4f}; coverage of 95%: {told}; fit rejects {np.mean(sizes):.3f}")
+def oracle_totals(rng: np.random.Generator, shares: list[float]) -> np.ndarray:
+    """The likelihood ratio of a step of known size, averaged over its starts, after each window."""
+    (weight, step, variance), ratio, result = known_weights(), 0.0, []
+    for share, start in zip(shares, start_weights(len(shares)), strict=True):
+        rows = rng.poisson(187)
+        value = np.sum(family("claims").drawn(rng, rows, share), axis=0) @ weight / rows
+        ratio = (ratio + start) * np.exp(rows * step * (value - step / 2) / variance)
+        result.append(ratio)
+    return np.array(result)
 
 
-def size(lives: int) -> None:
-    """How often the fit of one window is rejected at .05 though only the share of positives changed."""
-    for family in families():
-        told = []
-        for rows, labelled, own in ((40_000, 0.3, 5000), (3000, 0.8, 1000), (3000, 0.05, 1000)):
-            for share in (0.1, 0.2, 0.4):
-                rejected = []
-                for life in range(5 * lives):
-                    world = World(family, seeded(8, life), labelled)
-                    reference = reference_of(world, rows)
-                    flat = features(reference[0])
-                    counts = reduce_to_cells(world.window(share, own), reference[1], Scenario.SINGLE_SET).population
-                    shift = shift_of(reference[0], counts).value
-                    found = fit_of(reference[0], flat, counts, shift, 0.2)
-                    rejected.append(found.p_value < 0.05)
-                told.append(f"{np.mean(rejected):.3f}")
-        print(f"{family}: fit rejects {', '.join(told)} ({5 * lives} windows each)", flush=True)
+@cache
+def oracle_bar() -> float:
+    lives = (oracle_totals(np.random.default_rng([8, life]), [BASE] * QUIET_WINDOWS) for life in range(1000))
+    return float(np.quantile([each.max() for each in lives], 0.95))
 
 
-def reference_of(world: World, rows: int) -> tuple[CellReference, np.ndarray]:
-    """A reference in cells, and their edges."""
-    tally = world.window(0.2, rows)
-    edges = edges_of(tally, Scenario.SINGLE_SET, None)
-    counts = reduce_to_cells(tally, edges, Scenario.SINGLE_SET)
-    return CellReference.of(counts.labelled, counts.population, together=True), edges
+def oracle(rng: np.random.Generator, reference: int) -> dict:
+    start = 100 - reference
+    first = np.flatnonzero(oracle_totals(rng, [BASE] * start + [SURGE] * 20) >= oracle_bar())
+    return {"knows all": told({"share": int(first[0])} if first.size else {}, np.zeros(0, int), start)}
 
 
-def moved(lives: int) -> None:
-    """Negatives, or all scores, move up: how long the page says "more positives", and is wrong."""
-    for places, words, everything in ((4, ".1", False), (8, ".2", False), (12, ".3", False), (8, ".2", True)):
-        wrong, first, unsaid = [], [], []
-        for life in range(lives):
-            world = World("binormal", seeded(5, life))
-            world.all_move = everything
-            moves = np.where(np.arange(40) < 10, 0, places)
-            pulse = world.watch(np.full(40, 0.2), np.full(30, 0.2), moved=moves)
-            share, fit = certain(pulse, "share"), certain(pulse, "fit")
-            wrong.append(max(min(fit, 40) - share, 0) if share < 40 else 0)
-            first.append(share < fit)
-            unsaid.append(without_doubt(pulse, share, min(fit, 40)))
-        print(
-            f"{'all scores' if everything else 'negatives'} +{words} sd: the share line is strictly first in "
-            f"{np.mean(first):.2f}; wrong for a median of "
-            f"{np.median(wrong):.0f} windows, mean {np.mean(wrong):.1f}; without a word of doubt for a median of "
-            f"{np.median(unsaid):.0f}, mean {np.mean(unsaid):.1f} ({lives} lives)"
-        )
-    doubted = []
-    for life in range(lives):
-        world = World("binormal", seeded(7, life))
-        pulse = world.watch(np.where(np.arange(30) < 10, 0.2, 0.3), np.full(30, 0.2))
-        share = certain(pulse, "share")
-        if share < 30:
-            doubted.append((30 - share - without_doubt(pulse, share, 30)) / (30 - share))
-    print(f"more positives and nothing else (.2 -> .3): doubted in {np.mean(doubted):.3f} of the windows that say so")
+def moved(rng: np.random.Generator, places: int) -> dict:
+    """Lives in which negatives (below 0: all scores) move up by places of the grid, 40 of which are one deviation."""
+    world = family("binormal")
+    windows = [[world.drawn(rng, 1000, moved=places if at >= 40 else 0)] for at in range(70)]
+    runs = world.watch(windows, 30).life.judgement.runs
+    share, fit = (30 if runs[line].certain is None else runs[line].certain for line in ("share", "fit"))
+    return {"default": {"share first": share < fit, "wrong": max(fit - share, 0)}}
 
 
-def without_doubt(pulse: pulens.Pulse, share: int, end: int) -> int:
-    """In how many windows, once the share's alarm is certain, the verdict says "and nothing else so far"."""
-    judgement = pulse.life.judgement
-    return sum(judgement.fit_since(10, place) >= DOUBTED for place in range(share, end))
+LIVES: dict[str, Callable[..., dict]] = {
+    each.__name__: each for each in (surge, falls, oracle, steps, jumps, quiet, real, moved)
+}
 
 
-def speed(_: int) -> None:
-    """730 windows of 10,000 rows."""
-    rng = np.random.default_rng(6)
+def kinds() -> Iterator[tuple[Any, ...]]:
+    """Every kind of life, by the name of its function and its settings."""
+    for reference, by in ((60, 1), (100, 1), (9, 7), (14, 7)):
+        yield "surge", reference, by
+    yield "falls", 60, 1
+    yield "oracle", 60
+    for kind in ("independent", "autocorrelation .5", "weekly pattern"):
+        for reference in (30, 100):
+            yield "quiet", kind, 187, reference, 1
+    yield from (("quiet", "independent", *each) for each in ((1000, 30, 1), (187, 10, 1), (187, 10, 7)))
+    yield from (("quiet", each, 1000, 30, 1) for each in FAMILIES)
+    yield from (("real", table, 30) for table in sorted({name.split()[0] for name in WORLDS}))
+    yield from (("jumps", name, share) for name in FAMILIES for share in (0.4, 0.25))
+    yield from (("moved", places) for places in (4, 8, 12, -8))
+    for rows in (187, 100, 1000):
+        for reference in (30, 10, 100):
+            for times in (1.74, 1.25, 1.5, 2.0):
+                yield from (("steps", times, rows, reference, by) for by in (1, 7))
 
-    def rows() -> Tally:
-        positive = rng.random(10_000) < 0.2
-        return Tally.from_arrays((positive & (rng.random(10_000) < 0.3)).astype(int), rng.normal(positive * 1.466))
 
-    reference, windows = {f"r{day}": rows() for day in range(30)}, {f"w{day}": rows() for day in range(730)}
-    begin, used = time.perf_counter(), time.process_time()
-    status = pulens.watch(reference, windows, class_prior=0.2, threshold=0.8).status
-    print(
-        f"730 windows: {time.perf_counter() - begin:.2f} s ({time.process_time() - used:.2f} s of processor), {status}"
+def one(task: tuple[int, tuple[Any, ...]]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    life, kind = task
+    seed = [life, *(int.from_bytes(str(part).encode(), "little") % 2**31 for part in kind)]
+    try:
+        return kind, LIVES[kind[0]](np.random.default_rng(seed), *kind[1:])
+    except pulens.PulensError:  # so few labelled rows that no change could be read from them
+        return kind, {"refused": {}}
+
+
+def row(result: list[dict[str, Any]]) -> str:
+    """Delay, share found, false alarms, amber of lives of one kind."""
+    if "wrong" in result[0]:
+        first, wrong = (np.array([each[name] for each in result]) for name in ("share first", "wrong"))
+        return f"{len(result)} lives: share line first {first.mean():.2f}, wrong for {np.median(wrong):.0f} windows"
+    red, amber = (np.array([each[name] for each in result]) for name in ("red", "amber"))
+    seen = red < NEVER
+    late = " / ".join("-" if q >= NEVER else f"{q:.0f}" for q in np.quantile(red, [0.5, 0.9], method="higher"))
+    within = " ".join(f"{np.mean(red <= most):.3f}" for most in (1, 3, 10, 20))
+    before = np.mean([each["amber first"] for each in result if each["red"] < NEVER]) if seen.any() else np.nan
+    return (
+        f"{len(result):5d} | {np.mean([each['false'] for each in result]):.3f} | {late} | {within} | "
+        f"{np.mean(amber <= 20):.3f} | {before:.3f} | {np.mean([each['amber while quiet'] for each in result]):.3f}"
     )
 
 
-PARTS = {part.__name__: part for part in (quiet, delay, days_alike, numbers, size, moved, speed)}
+def live(given: argparse.Namespace, chosen: list[tuple[Any, ...]]) -> None:
+    begin, result = time.monotonic(), defaultdict[tuple[Any, ...], list[dict[str, Any]]](list)
+    if any(kind[0] == "oracle" for kind in chosen):
+        oracle_bar()  # once, before there are several processes
+    tasks = ((life, kind) for life in range(given.first, given.first + given.lives) for kind in chosen)
+    with get_context("fork").Pool(given.workers) as pool:
+        for kind, by_way in pool.imap_unordered(one, tasks, chunksize=2):
+            for way, each in by_way.items():
+                result[(*kind, way)].append(each)
+            if time.monotonic() - begin > given.seconds:
+                pool.terminate()
+                break
+    print(f"{time.monotonic() - begin:.0f} s, {given.workers} workers, lives from {given.first}")
+    print("kind | lives | false | delay median / 90% | within 1, 3, 10, 20 | amber or red | amber first | quiet amber")
+    for kind in chosen:
+        for way in [each[-1] for each in result if each[:-1] == kind]:
+            each = result[(*kind, way)]
+            print(*kind, way, "|", f"{len(each)} lives" if way == "refused" else row(each), flush=True)
+
+
+# Other monitors ------------------------------------------------------------------------------------------------------
+
+PEERS: dict[str, Callable[[list[Any], list[Any]], tuple[list[dict[str, float]], list[bool]]]] = {}
+
+
+ESTIMATORS: dict[str, Any] = {}  # of F1 and precision, for ``errors``
+
+
+def frame(world: World, window: Counts, threshold: float) -> Any:
+    """The rows of a window as other monitors want them, in an order that neither score nor label tells."""
+    import pandas
+
+    columns = {"score": np.round(np.concatenate([np.repeat(world.scores, each) for each in window]), 5)}
+    for name, values in {"label": [1, 0, 0], "true": [1, 1, 0]}.items():
+        columns[name] = np.repeat(values, [each.sum() for each in window])
+    columns["flagged"] = (columns["score"] >= threshold) * 1
+    order = np.random.default_rng(columns["score"].size).permutation(columns["score"].size)
+    return pandas.DataFrame(columns).iloc[order].reset_index(drop=True)
+
+
+def import_peers() -> None:
+    """NannyML (drift of the score; F1 by its estimate with PU labels for classes) and Evidently (drift of the score,
+    its default and a Kolmogorov-Smirnov test), as far as they can be imported."""
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.WARNING)
+    os.environ |= {"NML_DISABLE_USAGE_LOGGING": "1", "DO_NOT_TRACK": "1"}
+    import pandas
+
+    def dated(frames: list[Any], first: int) -> Any:
+        days = [pandas.Timestamp("2026-01-01") + pandas.Timedelta(days=first + at) for at in range(len(frames))]
+        return pandas.concat([each.assign(day=day) for each, day in zip(frames, days, strict=True)], ignore_index=True)
+
+    by_day = {"timestamp_column_name": "day", "chunk_period": "D"}
+    try:
+        import nannyml
+        import nannyml.drift
+    except ImportError:
+        print("NannyML cannot be imported")
+    else:
+
+        def drift(reference: list[Any], windows: list[Any]) -> Any:
+            of = {"column_names": ["score"], "continuous_methods": ["jensen_shannon"], **by_day}
+            result = nannyml.UnivariateDriftCalculator(**of).fit(dated(reference, 0))
+            result = result.calculate(dated(windows, len(reference))).filter(period="analysis").to_df()
+            return [], list(result["score"]["jensen_shannon"]["alert"])
+
+        def cbpe(reference: list[Any], windows: list[Any], labels: str = "label") -> Any:
+            of = {"y_pred_proba": "score", "y_pred": "flagged", "y_true": labels, **by_day}
+            result = nannyml.CBPE(metrics=["f1", "precision"], problem_type="classification_binary", **of)
+            result = result.fit(dated(reference, 0)).estimate(dated(windows, len(reference)))
+            result = result.filter(period="analysis").to_df()
+            numbers = {name: list(result[name]["value"]) for name in ("f1", "precision")}
+            return pandas.DataFrame(numbers).to_dict("records"), list(result["f1"]["alert"])
+
+        PEERS.update({"NannyML drift": drift, "NannyML CBPE": cbpe})
+        ESTIMATORS["NannyML CBPE, PU labels"] = cbpe
+        ESTIMATORS["NannyML CBPE, true classes"] = lambda before, after: cbpe(before, after, "true")
+    try:
+        from evidently import Report
+        from evidently.metrics import ValueDrift
+    except ImportError:
+        print("Evidently cannot be imported")
+        return
+
+    def evidently(method: str | None, reference: list[Any], windows: list[Any]) -> Any:
+        before = pandas.concat(reference, ignore_index=True)[["score"]]
+        report = Report([ValueDrift(column="score", method=method)], include_tests=True)
+        told = [report.run(each[["score"]], before).dict()["tests"][0]["status"] for each in windows]
+        return [], [getattr(status, "value", status) == "FAIL" for status in told]
+
+    PEERS["Evidently drift"] = lambda reference, windows: evidently(None, reference, windows)
+    PEERS["Evidently Kolmogorov-Smirnov"] = lambda reference, windows: evidently("ks", reference, windows)
+
+
+# Real tables ---------------------------------------------------------------------------------------------------------
+
+WORLDS: dict[str, World] = {}  # by the table's name, and what is different of its scores
+POSITIVE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "letter": lambda y: y < 3,
+    "spambase": lambda y: y == 1,
+    "page_blocks": lambda y: y > 1,
+    "grid_stability": lambda y: y == 1,
+    "connect4": lambda y: y == 1,  # a loss
+    "pendigits": lambda y: y % 2 == 0,
+    "wine_quality": lambda y: y >= 7,
+    "landsat": lambda y: y >= 4,
+}
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+
+
+def model(name: str, x: np.ndarray, y: np.ndarray) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    scaled = make_pipeline(StandardScaler(), LogisticRegression(max_iter=300))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return (scaled if name == "logistic" else HistGradientBoostingClassifier(max_iter=60)).fit(x, y)
+
+
+def bank(data: Path, without: tuple[str, ...] = ()) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Features, classes, and the number of months since January 2008; the table is in order of time."""
+    import pandas
+
+    table = pandas.read_parquet(next(data.rglob("bank_marketing.parquet")))
+    month = np.array([MONTHS.index(str(one)) for one in table["month"]])
+    months = month + 12 * np.concatenate([[0], np.cumsum(np.diff(month) < 0)])
+    # the length of a call is known only after it
+    x = pandas.get_dummies(table.drop(columns=["y", "duration", *without])).to_numpy(float)
+    return x, (table["y"].astype(str) == "yes").to_numpy(), months
+
+
+def world_of(positive: np.ndarray, others: np.ndarray, share: float, scenario: str, labelled: float) -> World:
+    scores, places = np.unique(np.round(np.concatenate([positive, others]), 3), return_inverse=True)
+    halves = np.split(places, [len(positive)])
+    shares = (np.bincount(each, minlength=scores.size) / each.size for each in halves)
+    return World(scores, *shares, share, scenario, labelled)
+
+
+def make_worlds(data: Path) -> None:
+    """Scores of rows that a model has not seen, with their true classes; of disdat those of every species."""
+    rng = np.random.default_rng(5)
+    tables = {"bank": bank(data)[:2]}
+    for name, is_positive in POSITIVE.items():
+        arrays = np.load(next(data.rglob(f"{name}.npz")))
+        x, y = (np.concatenate([arrays[key] for key in sorted(arrays) if key.startswith(part)]) for part in "Xy")
+        order = rng.permutation(len(y))[:30_000]
+        x, y = x[order].astype(float), is_positive(np.asarray(y)[order])
+        tables[name] = ((x[:, :, None] == np.arange(3)).reshape(len(x), -1) * 1.0 if name == "connect4" else x), y
+    for name, (x, y) in tables.items():
+        order = rng.permutation(len(y))
+        learn, rest = order[: len(y) // 3], order[len(y) // 3 :]
+        for kind in ("logistic", "trees"):
+            scores = model(kind, x[learn], y[learn]).predict_proba(x[rest])[:, 1]
+            halves, share = (scores[y[rest]], scores[~y[rest]]), min(float(y.mean()), 0.2)
+            WORLDS[f"{name} {kind}"] = world_of(*halves, share, "single-set", 0.3)
+    arrays = np.load(next(data.rglob("disdat_can_nz_awt_sa.npz")))
+    for one in sorted(each.removesuffix("-records") for each in arrays.files if each.endswith("-records")):
+        place = one.removeprefix("disdat-")[:-2].upper()
+        records, survey = arrays[f"{one}-records"], arrays[f"{one}-survey"]
+        sites = [each for each in arrays.files if each.startswith(place) and each.endswith("-sites")]
+        sites = [each for each in sites if len(arrays[each]) == len(survey)]
+        if not sites:
+            continue
+        half = rng.random(len(records)) < 0.5
+        x = np.concatenate([records[half], arrays[f"{place}-background"][:3000]])
+        fitted = model("logistic", x, np.arange(len(x)) < half.sum())
+        halves = [fitted.predict_proba(each)[:, 1] for each in (records[~half], arrays[sites[0]])]
+        world = world_of(*halves, float(survey.mean()), "case-control", 5.0)
+        below = np.cumsum(world.negative) - world.negative / 2
+        area = float(world.positive @ below)
+        if area - 0.5 > 6 * float(np.sqrt(world.positive @ (below - area) ** 2 / len(halves[0]))):
+            WORLDS[f"species {one}"] = world  # a watch accepts it
+
+
+def load_worlds(given: argparse.Namespace) -> None:
+    if given.worlds is not None and given.worlds.exists():
+        arrays = np.load(given.worlds)
+        for name in sorted({key.split("|")[0] for key in arrays.files}):
+            parts = [arrays[f"{name}|{at}"] for at in range(6)]
+            WORLDS[name] = World(*parts[:3], *(part.item() for part in parts[3:]))
+    elif given.data is not None:
+        make_worlds(given.data)
+        if given.worlds is not None:
+            fields = {
+                f"{name}|{at}": part for name, one in WORLDS.items() for at, part in enumerate(vars(one).values())
+            }
+            np.savez_compressed(given.worlds, **fields)
+
+
+# Numbers of windows --------------------------------------------------------------------------------------------------
+
+NUMBERS = ("prior", "precision", "f1", "accuracy")
+
+
+def truth(hit: float, positive: float, flagged: float) -> dict[str, float]:
+    """Of shares of all rows."""
+    return {
+        "prior": positive,
+        "precision": hit / flagged if flagged else np.nan,
+        "f1": 2 * hit / (positive + flagged) if positive + flagged else np.nan,
+        "accuracy": 1 - positive - flagged + 2 * hit,
+    }
+
+
+def numbers(given: argparse.Namespace) -> None:
+    """Windows of several shares against the numbers of their very rows, those whose numbers may be quoted."""
+    worlds = {name: family(name) for name in FAMILIES}
+    worlds |= {name: world for name, world in WORLDS.items() if world.scenario == "single-set"}
+    for name, world in worlds.items():
+        above = np.cumsum((world.share * world.positive + (1 - world.share) * world.negative)[::-1])[::-1]
+        threshold = float(world.scores[np.argmin(np.abs(above - world.share))])
+        flagged = world.scores >= threshold
+        held: dict[str, list[bool]] = defaultdict(list)
+        errors, fits, every = [], [], 0
+        for life in range(max(given.lives // 8, 2)):
+            rng = np.random.default_rng([4, life])
+            reference = [[world.drawn(rng, 4000 if name in FAMILIES else 400)] for _ in range(10)]
+            drawn = [world.drawn(rng, 5000 if name in FAMILIES else 600, share) for share in (0.1, 0.25, 0.4, 0.6)]
+            pulse = world.watch([*reference, *([one] for one in drawn)], 10, threshold=threshold)
+            for window, (named, hidden, negative) in zip(pulse.windows.values(), drawn, strict=True):
+                every += 1
+                if window.trust != "ok":
+                    continue
+                positive = named + hidden
+                sums = (positive @ flagged, positive.sum(), (positive + negative) @ flagged)
+                own = truth(*(float(each) / window.rows for each in sums))
+                errors.append(abs(window.f1.value - own["f1"]))
+                fits.append(window.fit_p is not None and window.fit_p < 0.05)
+                for number in NUMBERS:
+                    held[number].append(own[number] in getattr(window, number).interval)
+        shares = ", ".join(f"{number} {np.mean(held[number]):.3f}" for number in NUMBERS)
+        print(f"{name}: {len(fits)} of {every} ok; held: {shares}; F1 errs by {np.mean(errors):.3f}; ", end="")
+        print(f"fit rejects {np.mean(fits):.3f}", flush=True)
+
+
+def errors(given: argparse.Namespace) -> None:
+    """F1 and precision of windows of 5,000 rows against those of their very rows, beside NannyML and plain counting."""
+    plain, shares = family("binormal"), (0.1, 0.2, 0.3, 0.4)
+    ratio = 0.2 * plain.positive / (0.2 * plain.positive + 0.8 * plain.negative)  # calibrated probabilities
+    world, missed = World(ratio, plain.positive, plain.negative), defaultdict[tuple[str, float], list[Any]](list)
+    for life in range(max(given.lives // 10, 2)):
+        rng = np.random.default_rng([5, life])
+        windows = [[world.drawn(rng, 5000)] for _ in range(8)] + [[world.drawn(rng, 5000, share)] for share in shares]
+        frames = [frame(world, one[0], 0.216) for one in windows]
+        pulse = world.watch(windows, 8, threshold=0.216)  # three positives in four lie above
+        found = {"pulens": [{name: getattr(one, name).value for name in FOUND} for one in pulse.windows.values()]}
+        found["counted with PU labels"] = [counted(one, "label") for one in frames[8:]]
+        found |= {way: peer(frames[:8], frames[8:])[0] for way, peer in ESTIMATORS.items()}
+        for way, told in found.items():
+            for share, one, each in zip(shares, frames[8:], told, strict=True):
+                missed[way, share].append([abs(each[name] - counted(one, "true")[name]) for name in FOUND])
+    for (way, share), each in sorted(missed.items()):
+        print(f"{way}, {share}: F1 errs by {np.mean(each, 0)[0]:.3f}, precision by {np.mean(each, 0)[1]:.3f}")
+
+
+FOUND = ("f1", "precision")
+
+
+def counted(rows: Any, labels: str) -> dict[str, float]:
+    """Numbers of these very rows, with a column taken for classes."""
+    means = (rows["flagged"] * rows[labels]).mean(), rows[labels].mean(), rows["flagged"].mean()
+    return truth(*map(float, means))
+
+
+def drift(given: argparse.Namespace) -> None:
+    """Gas sensors and bank marketing in their own order of time: whatever is quoted as ok must hold its truth."""
+    arrays = np.load(next(given.data.rglob("gas_drift_8of10.npz")))
+    cases = {f"gas {gas}": (arrays["X"], arrays["y"] == gas, arrays["batch"].astype(int), 2) for gas in range(1, 7)}
+    cases["bank"] = (*bank(given.data, ("month", "day")), 7)
+    trust, held = defaultdict[str, int](int), defaultdict[str, list[bool]](list)
+    for name, (x, y, when, last) in cases.items():
+        for seed in range(5):
+            rng = np.random.default_rng([9, seed])
+            early = np.flatnonzero(when <= last)
+            learn = rng.random(early.size) < 0.5
+            fitted = model(("logistic", "trees")[seed % 2], x[early[learn]], y[early[learn]])
+            scores, mine = np.round(fitted.predict_proba(x)[:, 1], 6), early[~learn]
+            threshold = float(np.quantile(scores[mine], 1 - np.mean(y[mine])))
+            parts = np.array_split(rng.permutation(mine) if "gas" in name else mine, 10)
+            rows = {f"w{at:03d}": np.flatnonzero(when == at) for at in np.unique(when) if at > last}
+            rows = {f"r{at:02d}": part for at, part in enumerate(parts)} | rows
+            label = (y & (rng.random(y.size) < 0.5)) * 1
+            tallies = {key: Tally.from_arrays(label[part], scores[part]) for key, part in rows.items()}
+            before = {key: each for key, each in tallies.items() if key[0] == "r"}
+            after = {key: each for key, each in tallies.items() if key[0] == "w"}
+            prior = {"class_prior": float(np.mean(y[mine])), "threshold": threshold}
+            try:
+                pulse = pulens.watch(before, after, **prior)
+            except pulens.PulensError:
+                continue
+            for window in pulse.windows.values():
+                trust[f"{name.split()[0]} {window.trust}"] += 1
+                part = rows[window.name]
+                hit = np.mean(y[part] & (scores[part] >= threshold))
+                own = truth(float(hit), float(np.mean(y[part])), float(np.mean(scores[part] >= threshold)))
+                if window.trust == "ok":
+                    held[name.split()[0]].append(all(own[each] in getattr(window, each).interval for each in NUMBERS))
+    print(dict(trust), {name: f"{sum(each)} of {len(each)} ok windows hold all" for name, each in held.items()})
+
+
+def segments(given: argparse.Namespace) -> None:
+    """Segments followed as the share line does, of which some change by 2.1 standard errors after ten windows."""
+    known, alpha = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 1.0), 0.05 * FOR_SEGMENTS * SLACK
+
+    def totals(rng: np.random.Generator, windows: int, step: float) -> np.ndarray:
+        values = rng.normal(size=windows) + np.where(np.arange(windows) < 10, 0.0, step) - rng.normal() / np.sqrt(30)
+        evidence = RunningEvidence(known, windows=windows, coordinates=1, spread=SHARE_SPREAD, rising=RISING)
+        evidence.add_reference(np.zeros(1), 1 / 30)
+        result = []
+        for value in values:
+            evidence.add(np.array([value]), 1.0)
+            result.append(evidence.starts().log_total)
+        return np.array(result)
+
+    level = alpha * SHARES_OF_ALPHA["share"]
+    for many, changed, windows in ((20, 5, 60), (20, 0, 120)):
+        places: dict[str, list[np.ndarray]] = defaultdict(list)
+        for life in range(max(given.lives // 5, 2)):
+            rng = np.random.default_rng([20, many, life])
+            logs = np.array([totals(rng, windows, 2.1 * (place < changed)) for place in range(many)])
+            bars = {"family": np.full(windows, np.log(many / level)), "fdr": shared_bars(logs, level)}
+            for rule, bar in bars.items():
+                above = logs >= bar
+                places[rule].append(np.where(above.any(axis=1), above.argmax(axis=1) + 1, NEVER))
+        for rule, result in places.items():
+            late, false = np.array(result)[:, :changed] - 10, np.array(result)[:, changed:] <= windows
+            words = f"found after {np.median(late.min(1)):.0f} to {np.median(late.max(1)):.0f}; " if changed else ""
+            print(f"{many} segments, {changed} changed, {rule}: {words}a false one in {np.mean(false.any(axis=1)):.3f}")
+
+
+MADE = """
+COPY (
+    SELECT TIMESTAMP '2024-01-01' + to_microseconds(CAST(random() * 760 * 86400 * 1e6 AS BIGINT)) AS scored_at,
+        round(1 / (1 + exp(1.5 - 2.2 * CAST(positive AS INT) - 1.3 * sqrt(-2 * ln(1 - u)) * cos(6.2831853 * v))), 4)
+            AS score, CAST(positive AND w < 0.3 AS TINYINT) AS label
+    FROM (SELECT random() < 0.05 AS positive, random() AS u, random() AS v, random() AS w FROM range({rows}))
+) TO '{path}' (FORMAT parquet)
+"""
+
+
+def scale(given: argparse.Namespace) -> None:
+    """Two years of daily windows: 10,000 rows each in memory, and --rows of them in a Parquet file."""
+    import duckdb
+
+    rng, world = np.random.default_rng(6), family("binormal")
+    windows = [[world.drawn(rng, 10_000)] for _ in range(760)]
+    begin = time.perf_counter()
+    status = world.watch(windows, 30, threshold=0.8).status
+    print(f"730 windows in memory: {time.perf_counter() - begin:.2f} s, {status}")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "scores.parquet"
+        duckdb.sql(MADE.format(rows=given.rows, path=path))
+        begin = time.perf_counter()
+        of = {"time": "scored_at", "by": "day", "reference_until": "2024-01-30", "class_prior": 0.05, "threshold": 0.5}
+        result = pulens.watch(str(path), **of)
+        print(
+            f"{given.rows:,} rows, {len(result.windows)} windows: {time.perf_counter() - begin:.1f} s, {result.status}"
+        )
+
+
+APART = {each.__name__: each for each in (numbers, errors, drift, segments, scale)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=[*LIVES, *APART], default=list(LIVES))
+    parser.add_argument("--lives", type=int, default=200)
+    parser.add_argument("--first", type=int, default=0, help="the first life's number: others have other seeds")
+    parser.add_argument("--seconds", type=float, default=400)
+    parser.add_argument("--workers", type=int, default=os.cpu_count())
+    parser.add_argument("--only", default="", help="only kinds whose name has this in it, as 'surge 60'")
+    parser.add_argument("--data", type=Path, help="a folder with bank_marketing.parquet, letter.npz, ...")
+    parser.add_argument("--worlds", type=Path, help="read the score histograms of real tables here, or write them")
+    parser.add_argument("--peers", action="store_true", help="NannyML and Evidently beside it, where there are any")
+    parser.add_argument("--rows", type=int, default=50_000_000)
+    given = parser.parse_args()
+    load_worlds(given)
+    if given.peers:
+        import_peers()
+    chosen = [kind for kind in kinds() if kind[0] in given.parts and given.only in " ".join(map(str, kind))]
+    if chosen:
+        live(given, chosen)
+    for name in given.parts:
+        if name in APART:
+            APART[name](given)
+
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--lives", type=int, default=50)
-    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
-    SEED = given.seed
-    for name in given.parts:
-        PARTS[name](given.lives)
+    main()

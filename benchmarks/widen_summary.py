@@ -39,8 +39,8 @@ def condition(line):
     return tuple(line[name] for name in CONDITION)
 
 
-def runs(found):
-    return len({(*condition(line), line["seed"]) for line in found})
+def runs(result):
+    return len({(*condition(line), line["seed"]) for line in result})
 
 
 def with_macro_f1(line):
@@ -60,10 +60,10 @@ def with_macro_f1(line):
     share = (1 - accuracy) / wrong
     hits, alarms = recall * share, recall * share * (1 - precision) / precision if recall else 0.0
     missed, rest = share - hits, 1 - share - alarms
-    found = (
+    result = (
         (hits / (2 * hits + alarms + missed) + rest / (2 * rest + alarms + missed)) if 2 * rest + alarms + missed else 0
     )
-    return line | {"macro_f1": f"{found:.6g}"}
+    return line | {"macro_f1": f"{result:.6g}"}
 
 
 def widened(old, new, only_new=False, more_seeds=False):
@@ -89,17 +89,17 @@ def main():
     parser.add_argument("--only-new", action="store_true", help="keep what is there of conditions that both have")
     parser.add_argument("--more-seeds", action="store_true", help="new seeds join old ones of the same settings")
     given = parser.parse_args()
-    found = lines(given.into)
+    result = lines(given.into)
     for path in given.new:
         new = lines(path)
-        wider = widened(found, new, given.only_new, given.more_seeds)
-        gone = len(found) + len(new) - len(wider)
-        print(f"{path}: {runs(new):,} runs; {gone:,} lines left out, {runs(found):,} runs before, {runs(wider):,} now")
-        found = wider
+        wider = widened(result, new, given.only_new, given.more_seeds)
+        gone = len(result) + len(new) - len(wider)
+        print(f"{path}: {runs(new):,} runs; {gone:,} lines left out, {runs(result):,} runs before, {runs(wider):,} now")
+        result = wider
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n", extrasaction="ignore")
     writer.writeheader()
-    writer.writerows(with_macro_f1(line) for line in found)
+    writer.writerows(with_macro_f1(line) for line in result)
     given.into.write_bytes(packed(text.getvalue()))
 
 

@@ -28,7 +28,7 @@ rankings = {
 }
 scores = {name: found[:, 1] for name, found in rankings.items()}
 
-comparison = pulens.compare(clicked, scores, class_prior=0.1, k=50, redraws=300)
+comparison = pulens.compare(clicked, scores, class_prior=0.1, k=50, redraws=300, labelling="random")
 print(comparison.verdict)
 for name in ("precision_at_k", "ndcg_at_k"):
     print(comparison.difference("logistic", "bayes", name))

@@ -44,7 +44,9 @@ totals = pulens.Tally.from_arrays(confirmed, scores["logistic"]).totals
 prior = prior_from_audit(audit, totals, scenario="single-set")
 print(f"{prior}; the truth is {fraud.mean():.3f}")
 
-comparison = pulens.compare(confirmed, scores, class_prior=prior, scenario="single-set", redraws=300)
+comparison = pulens.compare(
+    confirmed, scores, class_prior=prior, scenario="single-set", redraws=300, labelling="random"
+)
 print(f"\n{comparison.verdict}")
 
 best = scores[comparison.winner or "logistic"]

@@ -13,7 +13,7 @@ import pulens
 from pulens.cli import main
 from pulens.comparison import compare
 from pulens.counts.tally import Tally
-from pulens.doors.decide import decide
+from pulens.evaluation.decide import decide
 from pulens.research.benchmark.leaderboard import judged
 from pulens.research.benchmark.leaderboard.page import leaderboard_page
 from synthetic_archive import LEARNERS, make
@@ -29,8 +29,8 @@ def sampled(n, share=0.2, apart=2.0, labelled=0.4, seed=0):
 
 def evaluations(folder):
     labels, scores, _ = sampled(1500)
-    found = pulens.evaluate(labels, scores, class_prior=(0.15, 0.25), redraws=100, labelling="random")
-    found.to_html(folder / "evaluation.html", top=[200, 50], scores_are="probability")
+    result = pulens.evaluate(labels, scores, class_prior=(0.15, 0.25), redraws=100, labelling="random")
+    result.to_html(folder / "evaluation.html", top=[200, 50], scores_are="probability")
     pulens.evaluate(labels, scores, redraws=100, labelling="random").to_html(folder / "evaluation-estimated.html")
 
 
@@ -42,8 +42,8 @@ def groups(folder):
     apart = np.where(site == "south", 0.8, 1.8)
     table = polars.DataFrame({"score": rng.normal(apart * positive).round(3), "label": labels, "site": site})
     given = {"class_prior": 0.26, "threshold": 1.0}
-    pulens.evaluate_by(table, "site", **given, redraws=100).to_html(folder / "segments.html")
-    pulens.gaps_by(table, "site", threshold=1.0, redraws=100).to_html(folder / "gaps.html")
+    pulens.evaluate_by(table, "site", **given, redraws=100, labelling="random").to_html(folder / "segments.html")
+    pulens.gaps_by(table, "site", threshold=1.0, redraws=100, labelling="random").to_html(folder / "gaps.html")
     priors = {"north": 0.15, "south": 0.3, "east": 0.3, "a site with a rather long name of its own": 0.3}
     within = pulens.evaluate(
         table, labelled_within="site", class_prior=priors, threshold=1.0, redraws=100, labelling="random"
@@ -56,8 +56,10 @@ def comparisons(folder):
     positive = rng.random(1200) < 0.25
     labels = (positive & (rng.random(1200) < 0.5)).astype(int)
     models = {"gradient boosting": rng.normal(1.2 * positive), "logistic": rng.normal(1.8 * positive + 0.4)}
-    found = compare(labels, models, class_prior=(0.05, 0.4), scenario="case-control", threshold=1.0, redraws=100)
-    found.to_html(folder / "comparison.html")
+    result = compare(
+        labels, models, class_prior=(0.05, 0.4), scenario="case-control", threshold=1.0, redraws=100, labelling="random"
+    )
+    result.to_html(folder / "comparison.html")
 
 
 def calibrations(folder):
@@ -94,8 +96,10 @@ def audits(folder):
 
 def decisions(folder):
     labels, scores, _ = sampled(900)
-    found = decide(labels, scores, class_prior=0.2, cost_miss=500, cost_alarm=20, capacity=400, redraws=100)
-    found.to_html(folder / "decision.html")
+    result = decide(
+        labels, scores, class_prior=0.2, cost_miss=500, cost_alarm=20, capacity=400, redraws=100, labelling="random"
+    )
+    result.to_html(folder / "decision.html")
 
 
 def watches(folder):
@@ -126,7 +130,9 @@ def notebooks(folder):
     labels, scores, _ = sampled(600)
     shown = {
         "evaluation": pulens.evaluate(labels, scores, class_prior=(0.15, 0.25), redraws=100, labelling="random"),
-        "comparison": compare(labels, {"one": scores, "two": scores**2 + 0.01 * labels}, class_prior=0.2, redraws=100),
+        "comparison": compare(
+            labels, {"one": scores, "two": scores**2 + 0.01 * labels}, class_prior=0.2, redraws=100, labelling="random"
+        ),
     }
     for name, answer in shown.items():
         page = f"<!doctype html><meta charset=utf-8><div style='overflow-x:auto'>{answer._repr_html_()}</div>"

@@ -18,47 +18,26 @@ from pulens.report.slimming import slim_script
 
 REQUESTS = """
 const plain = (key, value) => (typeof value === "number" && !Number.isFinite(value) ? null : value);
-function numbersOfGaps(groups, told) {
-  const { differences, pValue, rest } = segmentGaps.gapsOf(groups, told);
-  const plain = ({ first, second, value, low, high }) => [first.name, second && second.name, value, low, high];
-  return { p: pValue, differences: differences.map(plain), rest: [...rest.values()].map(plain) };
-}
+const HOME = "https://pulens.github.io/pulens/";
 const requests = {
   rows({ labels, scores, asked }) {
     const kinds = [1, 0, -1].map((kind) => scores.filter((_, i) => labels[i] === kind));
     const evaluation = evaluating.evaluate(tallies.fromScores(kinds), asked);
     const context = evaluating.context(evaluation, "A <b>title</b>", [["pulens"], ["evaluate"], ["my rows.csv"]]);
     const { data, ...rest } = context;
-    const filled = { ...rest, styles: "", scripts: [], data: "", version: "1" };
+    const filled = { ...rest, styles: "", scripts: [], data: "", version: "1", home: HOME, made_on: "DAY" };
     return { data, answer: context.answer, page: filling.render("evaluation.html.j2", filled) };
   },
-  segments({ labels, scores, groups, column, asked }) {
-    const scoresOf = (name) =>
-      [1, 0, -1].map((kind) => Float64Array.from(scores.filter((_, i) => groups[i] === name && labels[i] === kind)));
-    const names = [...new Set(groups)].sort(segmentRows.inOrder);
-    const parted = names.map((name) => ({ name, scores: scoresOf(name) }));
-    const made = parted.map((group) => ({ ...group, tally: tallies.fromScores(group.scores) }));
-    const none = { summary: { assumptions: [{ statement: "", broken_by: "b", effect: "e" }] } };
-    const found = evaluating.withSegments(none, column, segmentRows.together(made), made, asked);
-    const { counts, gaps } = found.segments;
-    const evaluated = () => segments.evaluate(column, segmentRows.together(made), made, asked);
-    const ofGaps = asked.classPrior && numbersOfGaps(made, evaluated());
-    const page = ["segment_sentences", "segment_rows", "segments_beside"].map((macro) =>
-      filling.call("segment_parts.html.j2", macro, [found.segments], {}).text);
-    return { answer: found.segmentNumbers, page, counts, gaps, ofGaps, assumptions: found.summary.assumptions };
-  },
-  async file({ bytes, name, score, label, positive, negative, group }) {
+  async file({ bytes, name, score, label, positive, negative }) {
     const file = new Blob([Buffer.from(bytes, "base64")]);
     const table = await reading.preview(file, name);
     const place = (column) => table.names.indexOf(column);
     const asked = { score: place(score), label: place(label), positive, negative: negative ?? [] };
-    const groups = group === null ? null : segmentRows.collector(place(group), group);
-    const tally = await columns.count(file, name, table, asked, null, groups?.add);
+    const tally = await columns.count(file, name, table, asked, null);
     const plain = (values) => Array.from(values);
     return { names: table.names, separator: table.separator, guess: columns.guess(table),
       thresholds: plain(tally.thresholds), labelled: plain(tally.labelled), unlabelled: plain(tally.unlabelled),
-      negative: plain(tally.negative),
-      groups: groups && groups.all().map((each) => [each.name, Object.values(each.tally.totals)]) };
+      negative: plain(tally.negative) };
   },
   async tally({ bytes, name }) {
     const tally = await tallyFile.read(new Blob([Buffer.from(bytes, "base64")]), name);
@@ -83,7 +62,7 @@ const requests = {
     return auditEstimates.estimates(counts, seed);
   },
   call({ path, given }) {
-    const found = path.split(".").reduce((whole, part) => whole[part], { numbers });
+    const found = path.split(".").reduce((whole, part) => whole[part], { numbers, practice });
     return given.map((each) => found(...each));
   },
   draws({ seed, key, many, means, chances }) {
@@ -95,7 +74,6 @@ const requests = {
       multinomial: Array.from({ length: 50 }, (_, k) => [...generator.multinomial(40 * k, chances, row)]),
       uniform: Array.from({ length: 5 }, () => generator.uniform()),
       shuffled: [7, 100, 20000].map((size) => [...generator.shuffle(Array.from({ length: size }, (_, k) => k))]),
-      whole: [3, 1000, 4000000].flatMap((most) => Array.from({ length: 200 }, () => generator.upTo(most))),
       exponential: Array.from({ length: many }, () => generator.exponential()),
       beta: [[1, 1], [1, 30], [2, 5], [40, 300]].map((ends) =>
         Array.from({ length: 500 }, () => generator.beta(...ends))),
@@ -150,12 +128,15 @@ def _with(script, requests):
     )
 
 
-def rows(labels, scores, *, scenario, class_prior=None, audit=None, threshold=None, confidence=0.95):
+def rows(
+    labels, scores, *, scenario, labelling="random", class_prior=None, audit=None, threshold=None, confidence=0.95
+):
     prior = [class_prior] if isinstance(class_prior, float) else class_prior and list(class_prior)
     asked = {
         "classPrior": prior,
         "audit": audit,
         "scenario": scenario,
+        "labelling": labelling,
         "threshold": threshold,
         "confidence": confidence,
     }
@@ -167,14 +148,7 @@ def rows(labels, scores, *, scenario, class_prior=None, audit=None, threshold=No
     }
 
 
-def groups(labels, scores, groups, *, column="site", same_prior=False, **asked):
-    """Rows with a group each, asked for one evaluation per group."""
-    made = rows(labels, scores, **asked)
-    made["asked"]["samePrior"] = same_prior
-    return {**made, "request": "segments", "groups": list(groups), "column": column}
-
-
-def file(content, *, name="t.csv", score="score", label="label", positive=("1",), negative=(), group=None):
+def file(content, *, name="t.csv", score="score", label="label", positive=("1",), negative=()):
     data = content.encode() if isinstance(content, str) else content
     return {
         "request": "file",
@@ -184,7 +158,6 @@ def file(content, *, name="t.csv", score="score", label="label", positive=("1",)
         "label": label,
         "positive": list(positive),
         "negative": list(negative),
-        "group": group,
     }
 
 
@@ -210,30 +183,18 @@ def worlds():
         yield world(rng, number, size)
 
 
-def longer_worlds():
-    """Rows enough for a ladder, some with a handful of labelled rows only; otherwise as :func:`worlds`."""
-    rng = np.random.default_rng(12)
-    for number in range(24):
-        size = int(rng.integers(110, 700)) if number % 8 else 2600
-        yield world(rng, number, size, labelled=0.02 if number % 6 == 5 else 0.4, steps=4, highest=0.2)
-
-
-def world(rng, number, size, *, labelled=0.4, steps=1, highest=0.35):
-    """Labels, scores and what is asked of them; which kinds they are of goes by the number.
-
-    ``labelled`` is the share of positives with a label, ``steps`` how many scores a unit has where they are tied,
-    ``highest`` the largest class prior among the unlabelled rows.
-    """
+def world(rng, number, size):
+    """Labels, scores and what is asked of them; which kinds they are of goes by the number."""
     positive = rng.random(size) < rng.uniform(0.15, 0.5)
-    labels = (positive & (rng.random(size) < labelled)).astype(int)
+    labels = (positive & (rng.random(size) < 0.4)).astype(int)
     if number % 3 == 0:
         labels[~positive & (rng.random(size) < 0.2)] = -1
     labels[:2], labels[2:5] = 1, 0
     scores = rng.normal(positive * rng.uniform(0, 2))
     if number % 4 == 1:
-        scores = np.round(steps * scores) + 0.0  # no -0.0, which only Python keeps apart
+        scores = np.round(scores) + 0.0  # no -0.0, which only Python keeps apart
     scenario = "case-control" if number % 2 else "single-set"
-    prior = float(rng.uniform(0.02, highest))
+    prior = float(rng.uniform(0.02, 0.35))
     if scenario == "single-set":
         prior = float(((labels == 1).sum() + prior * (labels == 0).sum()) / size)
     given = {"class_prior": prior if number % 5 else (prior, min(1.3 * prior, 0.9))}
@@ -248,18 +209,27 @@ def differences(got, expected, place="", within=1e-9):
     if isinstance(expected, dict):
         missing = [f"{place}/{key} is missing" for key in expected if key not in got]
         return missing + [
-            found
+            result
             for key in expected
             if key in got
-            for found in differences(got[key], expected[key], f"{place}/{key}", within)
+            for result in differences(got[key], expected[key], f"{place}/{key}", within)
         ]
     if isinstance(expected, list | tuple):
         if len(got) != len(expected):
             return [f"{place}: {len(got)} instead of {len(expected)}"]
         pairs = enumerate(zip(got, expected, strict=True))
-        return [found for k, (one, other) in pairs for found in differences(one, other, f"{place}[{k}]", within)]
+        return [result for k, (one, other) in pairs for result in differences(one, other, f"{place}[{k}]", within)]
     if isinstance(expected, float) and got is not None and math.isfinite(expected):
         return (
             [] if abs(got - expected) <= within * max(1.0, abs(expected)) else [f"{place}: {got} instead of {expected}"]
         )
     return [] if got == expected else [f"{place}: {got!r} instead of {expected!r}"]
+
+
+def unpacked(data):
+    """A page's data with its packed counts as numbers: the last bits of weights are those of an exponential."""
+
+    def numbers(packed):
+        return packed and np.frombuffer(base64.b64decode(packed["data"]), f"<{packed['type']}").astype(float).tolist()
+
+    return {**data, "counts": {name: numbers(packed) for name, packed in data["counts"].items()}}

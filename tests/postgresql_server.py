@@ -43,14 +43,14 @@ class Server:
 @contextmanager
 def postgresql_server() -> Iterator[Server]:
     """A running server; skips where none is installed."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
+    result = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if not result:
         pytest.skip("no PostgreSQL server is installed (Debian package postgresql)")
     pytest.importorskip("psycopg", reason="the PostgreSQL driver psycopg is not installed")
     folder = Path(tempfile.mkdtemp(prefix="pulens-pg-"))
     if os.getuid() == 0:
         shutil.chown(folder, "postgres")
-    server = Server(found[-1].parent, folder)
+    server = Server(result[-1].parent, folder)
     try:
         server.create()
         server.start()

@@ -155,8 +155,8 @@ def test_owner_and_group_are_kept(tmp_path):
     os.chown(path, 12_345, 12_346)
     path.chmod(0o640)
     write_whole(path, "new")
-    found = path.stat()
-    assert (found.st_uid, found.st_gid, mode_of(path)) == (12_345, 12_346, 0o640)
+    result = path.stat()
+    assert (result.st_uid, result.st_gid, mode_of(path)) == (12_345, 12_346, 0o640)
 
 
 def as_somebody(work):
@@ -229,11 +229,11 @@ def test_calls_that_write_past_the_writer_are_seen():
 
 
 def test_the_package_writes_files_through_one_writer_only():
-    found = {}
+    result = {}
     for path in sorted(SOURCE.rglob("*.py")):
         source = path.read_text(encoding="utf-8")
         place = path.relative_to(SOURCE).as_posix()
         calls = list(written_past(source))
         if calls and place not in NO_OUTPUT:
-            found[place] = calls
-    assert found == {}
+            result[place] = calls
+    assert result == {}

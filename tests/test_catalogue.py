@@ -39,15 +39,15 @@ def of(folder, **options):
 
 
 def test_names_are_file_stems_and_cost_no_import(folder) -> None:
-    found = of(folder)
-    assert found.names == ("apple", "blood_orange", "heavy")
-    assert "apple" in found
-    assert "_peel" not in found
-    assert "crates" not in found
+    result = of(folder)
+    assert result.names == ("apple", "blood_orange", "heavy")
+    assert "apple" in result
+    assert "_peel" not in result
+    assert "crates" not in result
     assert f"{folder.name}.heavy" not in sys.modules
-    assert found["apple"] == found.find("apple") == "an apple"
+    assert result["apple"] == result.find("apple") == "an apple"
     with pytest.raises(ImportError, match="no such library"):
-        found["heavy"]
+        result["heavy"]
 
 
 def test_an_unknown_name_is_refused_with_the_names_there_are_and_the_nearest(folder) -> None:
@@ -67,14 +67,14 @@ def test_dashes_are_read_where_they_are_allowed(folder) -> None:
 
 def test_a_file_may_hold_several(folder) -> None:
     (folder / "heavy.py").write_text("FACTS = {'lemon': 'a lemon', 'lime': 'a lime'}")
-    found = of(folder, together=True)
-    assert dict(found) == {
+    result = of(folder, together=True)
+    assert dict(result) == {
         "apple": "an apple",
         "blood_orange": "a blood orange",
         "lemon": "a lemon",
         "lime": "a lime",
     }
-    assert len(found) == 4
+    assert len(result) == 4
 
 
 def test_two_files_cannot_declare_one_name(folder) -> None:

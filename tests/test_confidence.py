@@ -17,7 +17,9 @@ DOORS = {
         LABELS, SCORES, class_prior=0.4, confidence=confidence, labelling="random"
     ),
     "prior": lambda confidence: estimate_prior(LABELS, SCORES, confidence=confidence),
-    "calibrate": lambda confidence: expected_calibration_error(LABELS, SCORES, class_prior=0.4, confidence=confidence),
+    "calibrate": lambda confidence: expected_calibration_error(
+        LABELS, SCORES, class_prior=0.4, confidence=confidence, labelling="random"
+    ),
     "guarantee": lambda confidence: evaluation_bound(0.4, 200, 3000, 9, confidence=confidence),
 }
 

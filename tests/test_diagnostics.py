@@ -34,11 +34,11 @@ def test_sound_data_raise_no_alarm() -> None:
 
 def test_few_labelled_rows_are_told_how_many_are_needed() -> None:
     labels, scores = sample(labelled=20)
-    found = pulens.evaluate(
+    result = pulens.evaluate(
         labels, scores, class_prior=0.2, scenario="case-control", threshold=1.0, redraws=100, labelling="random"
     )
-    message = next(str(notice) for notice in found.notices if notice.code == "wide-recall")
-    assert "labelled positives are needed" in message
+    message = next(str(notice) for notice in result.notices if notice.code == "wide-recall")
+    assert "labelled positives" in message
     assert labelled_needed(0.05, rate=0.5) == 385
     assert labelled_needed(0.1, rate=0.9, confidence=0.9) == 25
 
@@ -87,7 +87,7 @@ def test_groups_and_second_scores_test_the_labelling() -> None:
 def test_an_audit_whose_interval_reaches_what_is_feasible_is_no_alarm():
     labels, scores = sample(gap=3.0)
     reach = pulens.priors.feasible_range(pulens.counts.tally.Tally.from_arrays(labels, scores), confidence=0.999)
-    found = math.ceil(reach.high * 50) + 1  # by the share alone it would be too high
-    assert "prior-not-feasible" not in codes(labels, scores, audit=(found, 50))
-    assert "prior-not-feasible" in codes(labels, scores, audit=(200 * found, 10_000))
-    assert "prior-not-feasible" in codes(labels, scores, class_prior=found / 50)
+    result = math.ceil(reach.high * 50) + 1  # by the share alone it would be too high
+    assert "prior-not-feasible" not in codes(labels, scores, audit=(result, 50))
+    assert "prior-not-feasible" in codes(labels, scores, audit=(200 * result, 10_000))
+    assert "prior-not-feasible" in codes(labels, scores, class_prior=result / 50)

@@ -14,7 +14,7 @@ import pytest
 
 from command_lines import known_options, understood
 from pulens.cli import COMMANDS, main
-from pulens.doors.combinations import table_lines
+from pulens.evidence.combinations import table_lines
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs" / "_ext"))
@@ -30,8 +30,8 @@ def name_of(page: Path) -> str:
 
 def blocks(page: Path, language: str) -> list[str]:
     """Blocks in a language; a command over several lines is one."""
-    found = re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
-    return [re.sub(r" \\\n\s*", " ", block) for block in found] if language == "console" else found
+    result = re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    return [re.sub(r" \\\n\s*", " ", block) for block in result] if language == "console" else result
 
 
 WEEK = ROOT / "docs" / "guides" / "claims_desk.md"  # whose commands and Python depend on each other: a test of its own
@@ -55,9 +55,9 @@ def test_what_python_answers_on_the_page_is_what_it_answers(page, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     write_example_files(tmp_path)
     session = "\n".join(blocks(page, "pycon"))
-    found = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, name_of(page), str(page), 0))
-    assert found.attempted > 5
-    assert found.failed == 0  # what differs is printed
+    result = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(session, {}, name_of(page), str(page), 0))
+    assert result.attempted > 5
+    assert result.failed == 0  # what differs is printed
 
 
 @pytest.mark.parametrize("page", BY_THEMSELVES, ids=name_of)
@@ -124,8 +124,8 @@ def test_links_to_files_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         old = target.removeprefix("docs/").removesuffix(".md")
         has_moved = page.parent == ROOT and MOVED.get(old, "")
-        found = ROOT / "docs" / f"{has_moved.partition('#')[0]}.md" if has_moved else page.parent / target
-        assert found.exists(), target
+        result = ROOT / "docs" / f"{has_moved.partition('#')[0]}.md" if has_moved else page.parent / target
+        assert result.exists(), target
 
 
 def test_a_week_at_a_claims_desk_runs_from_monday_to_friday(tmp_path, monkeypatch, capsys):

@@ -15,7 +15,7 @@ EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 GALLERY = {page.stem for page in (ROOT / "docs" / "gallery").glob("*.md")}
 BY_THEMSELVES = [path for path in EXAMPLES if path.stem not in GALLERY | {"model_selection"}]  # which is run below
 # the others use data that come with scikit-learn and scipy
-NEEDS_FILES = {"fraud_claims", "audited_marketing", "watched_marketing"}
+NEEDS_FILES = {"fraud_claims", "audited_marketing", "watched_marketing", "undiagnosed_blood_pressure"}
 
 
 @pytest.mark.parametrize("example", BY_THEMSELVES, ids=lambda path: path.stem)

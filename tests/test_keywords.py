@@ -13,7 +13,7 @@ import pulens.sklearn
 from pulens import Tally
 from pulens.errors import PulensError
 from pulens.inputs import read_joint, read_tallies, read_tally
-from pulens.keywords import KeywordError, hands_on
+from pulens.keywords import KeywordError, forwards_keywords
 from pulens.priors.from_features import estimate_prior_from_features
 
 RNG = np.random.default_rng(0)
@@ -29,10 +29,12 @@ DOORS = {
     "evaluate": lambda **more: pulens.evaluate(LABELS, SCORES, **more, labelling="random"),
     "evaluate a tally": lambda **more: pulens.evaluate(TALLY, **more, labelling="random"),
     "evaluate inside an engine": lambda **more: pulens.evaluate(FRAME.lazy(), **more, labelling="random"),
-    "evaluate_by": lambda **more: pulens.evaluate_by(FRAME, "site", **more),
-    "gaps_by": lambda **more: pulens.gaps_by(FRAME, "site", **more),
-    "compare": lambda **more: pulens.compare(LABELS, {"a": SCORES, "b": -SCORES}, **more),
-    "compare inside an engine": lambda **more: pulens.compare(FRAME.lazy(), score=["score", "other"], **more),
+    "evaluate_by": lambda **more: pulens.evaluate_by(FRAME, "site", **more, labelling="random"),
+    "gaps_by": lambda **more: pulens.gaps_by(FRAME, "site", **more, labelling="random"),
+    "compare": lambda **more: pulens.compare(LABELS, {"a": SCORES, "b": -SCORES}, **more, labelling="random"),
+    "compare inside an engine": lambda **more: pulens.compare(
+        FRAME.lazy(), score=["score", "other"], **more, labelling="random"
+    ),
     "bounds": lambda **more: pulens.bounds(LABELS, SCORES, **more),
     "estimate_prior": lambda **more: pulens.estimate_prior(LABELS, SCORES, **more),
     "estimate_prior of a tally": lambda **more: pulens.estimate_prior(TALLY, **more),
@@ -107,16 +109,16 @@ def test_a_keyword_like_no_other_is_answered_with_all_there_are():
 
 
 def test_rows_may_be_given_by_name():
-    found = pulens.evaluate(labels=LABELS, scores=SCORES, confidence=None, **ASSUMED, labelling="random")
-    assert found.tally == TALLY
+    result = pulens.evaluate(labels=LABELS, scores=SCORES, confidence=None, **ASSUMED, labelling="random")
+    assert result.tally == TALLY
 
 
 def test_what_a_door_hands_on_is_known_to_the_doors_before_it():
-    @hands_on(("tolerance",))
+    @forwards_keywords(("tolerance",))
     def inner(rows, *, where=None, **more):
         return where, more
 
-    @hands_on(inner)
+    @forwards_keywords(inner)
     def outer(rows, *, prior=None, **more):
         return prior, inner(rows, **more)
 

@@ -57,13 +57,13 @@ def test_segments_and_gaps_are_drawn_with_a_mark_for_each():
 
     score, label = [3, 3, 1, 3, 1, 1, 2, 1] * 20, [1, 1, 1, 0, 0, 0, 0, 0] * 20
     table = polars.DataFrame({"score": score, "label": label, "site": ["$a$", "b"] * 80})
-    found = pulens.evaluate_by(table, "site", class_prior=0.5, same_prior=True, threshold=2)
-    axes = found.plot("recall")
+    result = pulens.evaluate_by(table, "site", class_prior=0.5, same_prior=True, threshold=2, labelling="random")
+    axes = result.plot("recall")
     assert [text.get_text() for text in axes.get_yticklabels()] == [
         r"\$a\$",
         "b",
     ]
-    left, right = found.gaps().plot()
+    left, right = result.gaps().plot()
     assert len(left.get_yticklabels()) == 2
     assert len(right.get_yticklabels()) == 1
     matplotlib.pyplot.close("all")
@@ -78,13 +78,13 @@ def test_a_watch_is_drawn_over_time_with_and_without_metrics():
 
     reference = {f"r{place:02d}": window(0.2) for place in range(10)}
     windows = {f"$w{place}": window(0.2 if place < 3 else 0.6) for place in range(6)}
-    found = pulens.watch(reference, windows, class_prior=0.2, threshold=1.0)
-    positives, metrics, evidence = found.plot()
+    result = pulens.watch(reference, windows, class_prior=0.2, threshold=1.0)
+    positives, metrics, evidence = result.plot()
     assert sum(line.get_marker() == "o" for line in positives.lines) == 6
     assert [text.get_text() for text in metrics.get_legend().get_texts()] == ["precision", "recall", "f1"]
     assert [text.get_text() for text in evidence.get_legend().get_texts()] == ["share", "fit"]
     assert evidence.get_xticklabels()[0].get_text() == r"\$w0"
     assert len(pulens.watch(reference, windows).plot()) == 2
     with pytest.raises(ValueError, match="on 3 axes"):
-        found.plot(axes=[positives])
+        result.plot(axes=[positives])
     matplotlib.pyplot.close("all")

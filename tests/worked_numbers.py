@@ -8,11 +8,11 @@ import numpy as np
 import torch
 
 
-def close(found, expected, tolerance=2e-6):
-    found, expected = (
-        value.detach().numpy() if isinstance(value, torch.Tensor) else value for value in (found, expected)
+def close(result, expected, tolerance=2e-6):
+    result, expected = (
+        value.detach().numpy() if isinstance(value, torch.Tensor) else value for value in (result, expected)
     )
-    np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance)
+    np.testing.assert_allclose(result, expected, rtol=0, atol=tolerance)
 
 
 def gradient(value, z):

@@ -46,8 +46,8 @@ def dcurves(sets: int) -> Gaps:
     ratios = np.arange(1, 99) / 100
 
     def gap(table: pd.DataFrame, outcome: str, model: str, points: np.ndarray, prevalence: float | None) -> float:
-        found = package.dca(table, outcome=outcome, modelnames=[model], thresholds=points, prevalence=prevalence)
-        theirs = found[found["model"] == model].set_index("threshold")["net_benefit"]
+        result = package.dca(table, outcome=outcome, modelnames=[model], thresholds=points, prevalence=prevalence)
+        theirs = result[result["model"] == model].set_index("threshold")["net_benefit"]
         classes, scores = table[outcome].to_numpy(int), table[model].to_numpy(float)
         worst = 0.0
         for ratio in points.tolist():
@@ -145,10 +145,10 @@ def pytrec_eval(sets: int) -> Gaps:
         names = {"precision_at_k": f"P_{k}", "recall_at_k_macro": f"recall_{k}", "ndcg_at_k": f"ndcg_cut_{k}"}
         asked = {f"P.{k}", f"recall.{k}", f"ndcg_cut.{k}"}
         theirs = package.RelevanceEvaluator(judged, asked).evaluate(run)
-        found = evaluation.top(k, per="query")
+        result = evaluation.top(k, per="query")
         for name, other in names.items():
             mean = float(np.mean([query[other] for query in theirs.values()]))
-            worst[name] = max(worst[name], abs(found[name].value - mean))
+            worst[name] = max(worst[name], abs(result[name].value - mean))
     yield f"P, recall and NDCG at k, {sets} runs of 5 to 29 queries", max(worst.values())
 
 
@@ -164,12 +164,12 @@ def ranx(sets: int) -> Gaps:
             "dcg_at_k": f"dcg@{k}",
             "ndcg_at_k": f"ndcg@{k}",
         }
-        found = evaluation.top(k, per="query")
+        result = evaluation.top(k, per="query")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             theirs = evaluate(Qrels(kept), Run(run), list(wanted.values()), make_comparable=True, labelling="random")
         for name, other in wanted.items():
-            worst = max(worst, abs(found[name].value - float(theirs[other])))
+            worst = max(worst, abs(result[name].value - float(theirs[other])))
     yield f"precision, recall, DCG and NDCG at k, {sets} runs", worst
 
 

@@ -94,10 +94,10 @@ def ours(folder, table, labelled, positive):
         scored = list(csv.DictReader(file))
     scores = np.array([float(row["score"]) for row in scored])
     flagged = np.array([row["predicted"] == "1" for row in scored])
-    found = answer["estimates"]
+    result = answer["estimates"]
     told = {"class prior": said(answer["class_prior"])}
     for name, key in (("ROC AUC", "roc_auc"), ("recall", "recall"), ("precision", "precision")):
-        told[name] = said(found[key])
+        told[name] = said(result[key])
     show(told, truth(positive, scores, flagged))
     print("  verdict:", " ".join(answer["verdict"]) if isinstance(answer["verdict"], list) else answer["verdict"])
     for notice in answer["warnings"][:2]:
@@ -105,10 +105,10 @@ def ours(folder, table, labelled, positive):
     print("  the model:", ", ".join(sorted(file.name for file in (folder / "model").iterdir())), "(nothing pickled)")
 
 
-def said(found):
+def said(result):
     """A value with its interval, as JSON has them."""
-    interval = found.get("interval") or found
-    value = found.get("value")
+    interval = result.get("interval") or result
+    value = result.get("value")
     number = "only a range" if value is None else f"{value:.3f}"
     low, high = interval.get("low"), interval.get("high")
     return number if low is None else f"{number} [{low:.3f}, {high:.3f}]"

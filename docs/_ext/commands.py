@@ -71,15 +71,15 @@ def options_of(command: click.Command, context: click.Context) -> dict[str, list
     """Options by group, those left out of ``--help`` too."""
     from pulens.cli._help import _group_of
 
-    found: dict[str, list[tuple[str, str]]] = {}
+    result: dict[str, list[tuple[str, str]]] = {}
     for option in command.get_params(context):
         if isinstance(option, click.Option) and option.name != "help":
             hidden, option.hidden = option.hidden, False
             record = option.get_help_record(context)
             option.hidden = hidden
             if record is not None:
-                found.setdefault(_group_of(option), []).append(record)
-    return found
+                result.setdefault(_group_of(option), []).append(record)
+    return result
 
 
 def prose(text: str) -> str:

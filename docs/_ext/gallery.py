@@ -49,13 +49,13 @@ def parts_of(source: str) -> tuple[str, list[Part]]:
     if said is None:
         raise ExtensionError("an example begins with a docstring that says what it shows")
     sentence, _, words = said[1].strip().partition("\n\n")
-    found = [Part("markdown", words), Part("code", said[2].strip())]
+    result = [Part("markdown", words), Part("code", said[2].strip())]
     for kind, text in zip(rest[::2], rest[1::2], strict=True):
         if kind.strip() == "[markdown]":
-            found.append(Part("markdown", re.sub(r"^# ?", "", text, flags=re.MULTILINE).strip()))
+            result.append(Part("markdown", re.sub(r"^# ?", "", text, flags=re.MULTILINE).strip()))
         else:
-            found.append(Part("code", text.strip()))
-    return sentence, [part for part in found if part.text]
+            result.append(Part("code", text.strip()))
+    return sentence, [part for part in result if part.text]
 
 
 @cache

@@ -28,9 +28,9 @@ def dead_links(site: Path) -> list[str]:
     """Links that lead nowhere, or out of the site by another way than https; the network is not asked."""
     pages = {page: Links(page) for page in sorted(site.rglob("*.html"))}
     dead = []
-    for page, found in pages.items():
+    for page, result in pages.items():
         name = page.relative_to(site).as_posix()
-        for link in found.links:
+        for link in result.links:
             target = urlsplit(link)
             if target.scheme or target.netloc:
                 if target.scheme not in ("https", "mailto"):

@@ -31,7 +31,7 @@ def _package(module):
 def imports():
     """Pairs of packages of which the first imports the second, wherever in a file it does so."""
     known = {path.stem for path in PACKAGE.glob("*.py")} | {path.name for path in PACKAGE.iterdir() if path.is_dir()}
-    found = set()
+    result = set()
     for path in PACKAGE.rglob("*.py"):
         importer = _package(".".join(["pulens", *path.relative_to(PACKAGE).with_suffix("").parts]))
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -40,12 +40,12 @@ def imports():
                 names = [f"pulens.{alias.name}" for alias in node.names if alias.name in known]
             elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("pulens."):
                 names = [node.module]
-                if node.module == "pulens.intervals":
+                if node.module == "pulens.inference":
                     names = [f"{node.module}.{alias.name}" for alias in node.names]
             elif isinstance(node, ast.Import):
                 names = [alias.name for alias in node.names if alias.name.startswith("pulens.")]
-            found |= {(importer, _package(name)) for name in names}
-    return {(first, second) for first, second in found if first != second and "__init__" not in (first, second)}
+            result |= {(importer, _package(name)) for name in names}
+    return {(first, second) for first, second in result if first != second and "__init__" not in (first, second)}
 
 
 def draw():

@@ -19,7 +19,7 @@ def draw():
     rows = (labelled | others) & kept
     labels, scores, positive = labelled[rows].astype(int), scores[rows], positive[rows]
     prior = positive[labels == 0].mean()
-    found = pulens.evaluate(
+    result = pulens.evaluate(
         labels, scores, class_prior=float(prior), threshold=1.2, confidence=None, scenario="case-control"
     )
     truth = pulens.evaluate(
@@ -32,7 +32,7 @@ def draw():
     )
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.6))
     for ax, name in zip(axes, ("precision", "roc_auc"), strict=True):
-        low, high = found.sensitivity_curve(name)
+        low, high = result.sensitivity_curve(name)
         ax.fill_between(low.x, low.y, high.y, color=STRONG, alpha=0.2, linewidth=0, label="possible")
         ax.plot(low.x, low.y, color=STRONG, linewidth=1.4)
         ax.plot(high.x, high.y, color=STRONG, linewidth=2, label="recovered, random labels supposed")

@@ -23,8 +23,8 @@ def draw():
         ("noise said", said, {"color": STRONG, "linewidth": 2}),
         ("truth", truth, {"color": CONTRAST, "linestyle": ":", "linewidth": 1.6}),
     )
-    for name, found, look in curves:
-        found.roc.plot(ax, label=f"{name}, AUC {found.estimates['roc_auc'].value:.3f}", **look)
+    for name, result, look in curves:
+        result.roc.plot(ax, label=f"{name}, AUC {result.estimates['roc_auc'].value:.3f}", **look)
     ax.plot([0, 1], [0, 1], color=INK, alpha=0.2, linewidth=1)
     ax.legend(loc="lower right")
     ax.grid()

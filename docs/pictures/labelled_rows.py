@@ -12,9 +12,9 @@ def draw():
     widths = {name: [] for name in ("precision", "recall", "roc_auc")}
     for size in sizes:
         labels, scores, _ = case_control(labelled=size, unlabelled=10 * size)
-        found = pulens.evaluate(labels, scores, class_prior=0.2, threshold=1.2, scenario="case-control")
+        result = pulens.evaluate(labels, scores, class_prior=0.2, threshold=1.2, scenario="case-control")
         for name, column in widths.items():
-            column.append(found.estimates[name].interval.width)
+            column.append(result.estimates[name].interval.width)
     for (name, column), colour in zip(widths.items(), (STRONG, CONTRAST, THIRD), strict=True):
         ax.plot(sizes, column, "o-", color=colour, label=name)
     ax.set(xscale="log", yscale="log", xlabel="labelled positives (ten times as many unlabelled rows)")

@@ -12,7 +12,7 @@ def draw():
     bold = np.repeat([1.0, 0.0, 1.0, 0.0], [135, 15, 600, 900])
     models = {"careful": careful, "bold": bold}
     options = {"metrics": ["accuracy"], "threshold": 0.5, "redraws": 200}
-    found = pulens.compare(labels, models, class_prior=(0.05, 0.4), **options, scenario="case-control")
+    result = pulens.compare(labels, models, class_prior=(0.05, 0.4), **options, scenario="case-control")
     figure, axes = plt.subplots(1, 2, figsize=(8.4, 3.4))
-    found.plot(axes)
+    result.plot(axes)
     return figure

@@ -14,11 +14,11 @@ def draw():
     shown = {"recall": THIRD, "roc_auc": FAINT, "precision": STRONG, "f1": CONTRAST}
     values = {name: [] for name in shown}
     for prior in priors:
-        found = pulens.evaluate(
+        result = pulens.evaluate(
             labels, scores, class_prior=prior, threshold=1.2, confidence=None, scenario="case-control"
         )
         for name in shown:
-            values[name].append(found.estimates[name].value)
+            values[name].append(result.estimates[name].value)
     figure, ax = plt.subplots(figsize=(7, 3.8))
     for name, colour in shown.items():
         ax.plot(priors, values[name], color=colour, label=name, linewidth=2)

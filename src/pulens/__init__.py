@@ -20,65 +20,65 @@ if TYPE_CHECKING:
     from pulens.counts.buckets import BucketTally
     from pulens.counts.sample import PUSample
     from pulens.counts.tally import Tally
-    from pulens.doors.audit import more_audit, plan_audit, read_audit
-    from pulens.doors.bounds import Bounds, bounds
-    from pulens.doors.compare_groups import gaps_by
-    from pulens.doors.decide import Decision, decide
-    from pulens.doors.evaluate import Evaluation, evaluate
-    from pulens.doors.gaps import Gaps
-    from pulens.doors.reviews import join_reviews, read_reviews
-    from pulens.doors.segments import Evaluations, evaluate_by
-    from pulens.doors.within import estimate_prior_within
     from pulens.errors import PulensError
     from pulens.estimate import Curve, Estimate, Interval
+    from pulens.evaluation.audit import more_audit, plan_audit, read_audit
+    from pulens.evaluation.bounds import Bounds, bounds
+    from pulens.evaluation.decide import Decision, decide
+    from pulens.evaluation.evaluate import Evaluation, evaluate
+    from pulens.evaluation.reviews import join_reviews, read_reviews
+    from pulens.evaluation.stratified import estimate_prior_within
+    from pulens.groups.compare_groups import gaps_by
+    from pulens.groups.gaps import Gaps
+    from pulens.groups.segments import Evaluations, evaluate_by
     from pulens.inputs import read_buckets
     from pulens.learning.fitting import JudgedModel, fit
     from pulens.learning.synthesis import synthesise
+    from pulens.monitoring import Pulse, watch
     from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
     from pulens.recovery.contingency import Contingency
     from pulens.scenario import Scenario
-    from pulens.watching import Pulse, watch
 
 _aliases.install()
 
 # where each public name lives; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
-    "Bounds": "pulens.doors.bounds",
+    "Bounds": "pulens.evaluation.bounds",
     "ClassPrior": "pulens.priors",
     "Comparison": "pulens.comparison",
     "Contingency": "pulens.recovery.contingency",
     "Curve": "pulens.estimate",
-    "Decision": "pulens.doors.decide",
+    "Decision": "pulens.evaluation.decide",
     "Estimate": "pulens.estimate",
-    "Evaluation": "pulens.doors.evaluate",
-    "Evaluations": "pulens.doors.segments",
-    "Gaps": "pulens.doors.gaps",
+    "Evaluation": "pulens.evaluation.evaluate",
+    "Evaluations": "pulens.groups.segments",
+    "Gaps": "pulens.groups.gaps",
     "Interval": "pulens.estimate",
     "JudgedModel": "pulens.learning.fitting",
     "PUSample": "pulens.counts.sample",
     "BucketTally": "pulens.counts.buckets",
     "PulensError": "pulens.errors",
-    "Pulse": "pulens.watching",
+    "Pulse": "pulens.monitoring",
     "Scenario": "pulens.scenario",
     "Tally": "pulens.counts.tally",
-    "bounds": "pulens.doors.bounds",
+    "bounds": "pulens.evaluation.bounds",
     "estimate_prior": "pulens.priors",
     "estimate_prior_and_noise": "pulens.priors",
-    "estimate_prior_within": "pulens.doors.within",
+    "estimate_prior_within": "pulens.evaluation.stratified",
     "compare": "pulens.comparison",
-    "decide": "pulens.doors.decide",
-    "evaluate": "pulens.doors.evaluate",
-    "more_audit": "pulens.doors.audit",
-    "plan_audit": "pulens.doors.audit",
-    "read_audit": "pulens.doors.audit",
-    "evaluate_by": "pulens.doors.segments",
+    "decide": "pulens.evaluation.decide",
+    "evaluate": "pulens.evaluation.evaluate",
+    "more_audit": "pulens.evaluation.audit",
+    "plan_audit": "pulens.evaluation.audit",
+    "read_audit": "pulens.evaluation.audit",
+    "evaluate_by": "pulens.groups.segments",
     "fit": "pulens.learning.fitting",
-    "join_reviews": "pulens.doors.reviews",
-    "gaps_by": "pulens.doors.compare_groups",
-    "read_reviews": "pulens.doors.reviews",
+    "join_reviews": "pulens.evaluation.reviews",
+    "gaps_by": "pulens.groups.compare_groups",
+    "read_reviews": "pulens.evaluation.reviews",
     "read_buckets": "pulens.inputs",
     "synthesise": "pulens.learning.synthesis",
-    "watch": "pulens.watching",
+    "watch": "pulens.monitoring",
 }
 _ROOMS = {
     "audits",
@@ -146,13 +146,13 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        found = getattr(import_module(_HOMES[name]), name)
+        result = getattr(import_module(_HOMES[name]), name)
     elif name in _ROOMS:
-        found = import_module(f"pulens.{name}")
+        result = import_module(f"pulens.{name}")
     else:
         raise AttributeError(f"module 'pulens' has no attribute {name!r}")
-    globals()[name] = found
-    return found
+    globals()[name] = result
+    return result
 
 
 #: What ``pulens.<tab>`` offers: the functions, the answers people write types for, and where the rest is found.

@@ -23,6 +23,17 @@ FLOORS = {
 }
 MOVED = {
     **{f"pulens.{name}": f"pulens.{floor}.{name}" for floor, names in FLOORS.items() for name in names},
+    **{
+        f"pulens.doors.{name}": f"pulens.groups.{name}"
+        for name in ("segments", "gaps", "compare_groups", "common_prior", "segment_priors")
+    },
+    "pulens.doors.within": "pulens.evaluation.stratified",
+    "pulens.doors": "pulens.evaluation",
+    "pulens.watching": "pulens.monitoring",
+    "pulens.intervals": "pulens.inference",
+    "pulens.cells": "pulens.strata",
+    "pulens.evaluation.sensitivity": "pulens.selection.favouring",
+    "pulens.evaluation.combinations": "pulens.evidence.combinations",
     "pulens.calibration.classwise": "pulens.research.classwise",
     "pulens.calibration.guarantees": "pulens.research.guarantees",
 }
@@ -31,7 +42,7 @@ MOVED = {
 def place_of(name: str) -> str | None:
     """The module that is meant by an alias; None where the name is no alias.
 
-    >>> place_of("pulens.benchmark.plan"), place_of("pulens.doors")
+    >>> place_of("pulens.benchmark.plan"), place_of("pulens.evaluation")
     ('pulens.research.benchmark.plan', None)
     """
     alias, rest = name, ""

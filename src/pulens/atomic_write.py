@@ -181,7 +181,7 @@ def is_channel(target: AnyPath) -> bool:
     """
     place = Path(target).absolute()
     is_device = place.parent in (Path("/dev"), Path("/dev/fd"))  # /dev/stdout may lead to an ordinary file
-    return place.exists() and not place.is_dir() and (is_device or not place.is_file())
+    return os.path.exists(place) and not os.path.isdir(place) and (is_device or not os.path.isfile(place))
 
 
 @contextmanager

@@ -35,7 +35,7 @@ def read_bounded(path: str | os.PathLike[str], *, most: int = MOST_BYTES) -> str
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: cannot be read: it is no UTF-8 text, see byte {error.start:,}.") from error
+        raise InputError(f"{path}: cannot be read: it is not UTF-8 text, see byte {error.start:,}.") from error
 
 
 def parse_json(text: str, where: str) -> Any:
@@ -44,7 +44,7 @@ def parse_json(text: str, where: str) -> Any:
     >>> parse_json("[" * 100_000, "a.json")
     Traceback (most recent call last):
     ...
-    pulens.errors.InputError: a.json: lists and mappings stand more than 40 deep in one another, and 40 is the most.
+    pulens.errors.InputError: a.json: lists and mappings are nested more than 40 deep, and 40 is the most.
     """
     depth = 0
     for mark in _MARKS.finditer(text):
@@ -94,8 +94,8 @@ values, and 100,000 is the most.
         elif isinstance(event, yaml.AliasEvent):
             if any(anchor == event.anchor for anchor, _ in open_parts):
                 raise InputError(
-                    f"{where}, line {event.start_mark.line + 1}: *{event.anchor} stands inside what it stands for, "
-                    "which would never end. Write the value out."
+                    f"{where}, line {event.start_mark.line + 1}: *{event.anchor} refers to itself, which would never "
+                    "end. Write the value out."
                 )
             total += sizes.get(event.anchor, 1)
         if total > MOST_VALUES:
@@ -106,6 +106,4 @@ values, and 100,000 is the most.
 
 
 def _too_deep(where: str) -> str:
-    return (
-        f"{where}: lists and mappings stand more than {MOST_DEPTH} deep in one another, and {MOST_DEPTH} is the most."
-    )
+    return f"{where}: lists and mappings are nested more than {MOST_DEPTH} deep, and {MOST_DEPTH} is the most."

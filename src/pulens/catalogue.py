@@ -45,8 +45,8 @@ class Catalogue(Mapping[str, Facts]):
     ) -> None:
         self._package, self._constant, self._together, self._dashes = package, constant, together, dashes
         self._kind, self._plural, self._error = kind, plural or f"{kind}s", error
-        found = (entry.name for entry in pkgutil.iter_modules(path) if not entry.ispkg)
-        self._stems = tuple(sorted(stem for stem in found if not stem.startswith("_")))
+        result = (entry.name for entry in pkgutil.iter_modules(path) if not entry.ispkg)
+        self._stems = tuple(sorted(stem for stem in result if not stem.startswith("_")))
         self._homes = {name: stem for stem in self._stems for name in (several or {}).get(stem, (stem,))}
 
     @cached_property
@@ -116,16 +116,16 @@ def load_guests(group: str, kind: type[Facts], taken: Iterable[str]) -> dict[str
     A package that cannot be loaded, or that brings a name a second time, is named in the error: the numbers that
     people expect from it would be missing or another's.
     """
-    found: dict[str, Facts] = {}
+    result: dict[str, Facts] = {}
     names = set(taken)
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
-        if entry.name in names | set(found):
+        if entry.name in names | set(result):
             raise PulensError(
                 f"{_owner(entry)} brings {entry.name!r} to {group}, where there is one already: "
                 "give it another name in the package's entry points, or uninstall it."
             )
-        found[entry.name] = _loaded(entry, group, kind)
-    return found
+        result[entry.name] = _loaded(entry, group, kind)
+    return result
 
 
 def _loaded(entry: EntryPoint, group: str, kind: type[Facts]) -> Facts:

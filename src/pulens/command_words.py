@@ -41,7 +41,7 @@ def in_command_words(text: str) -> str:
     "there is no column 'label=1'."
     """
     text = re.sub(rf"\b(?:{_NAMES})= or (--[a-z-]+)", r"\1", text)
-    text = re.sub(r"\(([^()]*)\)", lambda found: f"({_once(found[1])})", text)
+    text = re.sub(r"\(([^()]*)\)", lambda result: f"({_once(result[1])})", text)
     text = _ARGUMENT.sub(_option, text)
     return re.sub(r"(--[a-z-]+(?: [^\s()]+)?) \(\1(?: on the command line)?\)", r"\1", text)
 
@@ -56,8 +56,8 @@ def _once(words: str) -> str:
     return ", ".join(kept)
 
 
-def _option(found: re.Match[str]) -> str:
-    option, value = OPTIONS[found[1]], found[2] or ""
+def _option(result: re.Match[str]) -> str:
+    option, value = OPTIONS[result[1]], result[2] or ""
     if value in ("", "..."):
         return option
     if value == "True":

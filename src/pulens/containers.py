@@ -37,6 +37,21 @@ def plain_array(values: Any) -> NDArray[Any]:
     return plain
 
 
+def numbers(values: Any) -> NDArray[np.float64] | None:
+    """The numbers in whatever holds them, one alone or an array; ``None`` where something else is among them.
+
+    >>> numbers([1, 2.5]), numbers("two")
+    (array([1. , 2.5]), None)
+    """
+    array = plain_array(values)
+    if array.dtype.kind in "cmM":  # what is complex or a time has no place on the line
+        return None
+    try:
+        return array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
 def numbers_for(name: str, values: Any, size: int) -> NDArray[np.float64]:
     """This many numbers, one for each of something, or lines of this many.
 
@@ -45,13 +60,10 @@ def numbers_for(name: str, values: Any, size: int) -> NDArray[np.float64]:
     ...
     pulens.errors.InputError: shares must be 1 numbers, got ['a'].
     """
-    try:
-        numbers = plain_array(values).astype(np.float64)
-    except (TypeError, ValueError, OverflowError):
-        numbers = np.empty(0)
-    if numbers.shape[-1:] != (size,) or np.isnan(numbers).any():
+    result = numbers(values)
+    if result is None or result.shape[-1:] != (size,) or np.isnan(result).any():
         raise InputError(f"{name} must be {size:,} numbers, got {shown(values)}.")
-    return numbers
+    return result
 
 
 def _tensor_values(tensor: Any) -> NDArray[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.doors.evaluate import Evaluation, evaluate
+from pulens.evaluation.evaluate import Evaluation, evaluate
 from pulens.metrics import METRICS
 
 

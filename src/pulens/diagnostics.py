@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.counts.segment_block import SegmentBlock
 from pulens.counts.tally import Tally
 from pulens.errors import InputError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, few_clusters
-from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
+from pulens.inference.kernels.exact import binomial_lower, binomial_upper
 from pulens.metrics import METRICS, raw_value
 from pulens.metrics.parts.possible_worlds import impossible_rates_of
 from pulens.notice import Notice, Severity, worst_first
@@ -20,11 +21,13 @@ from pulens.priors.class_prior import ClassPrior, unlabelled_prior
 from pulens.priors.feasible import feasible_range
 from pulens.priors.known_negatives import notice_of_recovery
 from pulens.scenario import DEFAULT_SCENARIO
+from pulens.types import Booleans, Floats
 
 USEFUL_HALF_WIDTH = 0.05
 TIED_PAIRS = 0.05  # share of labelled-unlabelled pairs that are tied from which on ties are worth a word
 FEW_LABELLED = 30
 WEAK_CONTRAST = 0.05
+SHARES_TRIED = 33  # over the interval of a class prior
 WORTH_A_WORD = 2.0  # standard errors by which a rate is outside [0, 1] from which on that is said
 SIGNIFICANT = 0.001  # a chance finding in one report of a thousand
 
@@ -101,9 +104,9 @@ def hardly_known(evidence: Evidence) -> list[Notice]:
     """Labels that say little: too like the unlabelled rows, or too few."""
     assumptions, labelled = evidence.assumptions, evidence.tally.totals.labelled
     contrast = assumptions.labelled_purity - assumptions.unlabelled_prior
-    found = []
+    result = []
     if contrast < WEAK_CONTRAST:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "weak-contrast",
@@ -112,7 +115,7 @@ def hardly_known(evidence: Evidence) -> list[Notice]:
             )
         )
     if labelled < FEW_LABELLED:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "few-labelled",
@@ -120,19 +123,19 @@ def hardly_known(evidence: Evidence) -> list[Notice]:
                 f"±{0.98 / math.sqrt(max(labelled, 1)):.2f} at best.",
             )
         )
-    return found
+    return result
 
 
 def chosen_threshold(threshold: float, choice: str, interval: Interval | None) -> Notice:
     """That the rows which are judged chose the threshold too."""
     moves, allowed = "", ""
     if interval is not None:
-        moves = f" (other such rows would choose {interval.low:.4g} to {interval.high:.4g})"
+        moves = f" (a fresh sample would choose {interval.low:.4g} to {interval.high:.4g})"
         allowed = "the intervals allow for that, "
     return Notice(
         Severity.NOTE,
         "chosen-threshold",
-        f"The threshold {threshold:.6g}{moves} was chosen as the {choice}, which flatters the values at it; "
+        f"The threshold {threshold:.6g}{moves} was chosen as the {choice}, which makes the values at it optimistic; "
         f"{allowed}a threshold fixed beforehand avoids it.",
     )
 
@@ -145,8 +148,8 @@ def _precision_of_recall(recall: Estimate | None) -> list[Notice]:
         Notice(
             Severity.NOTE,
             "wide-recall",
-            f"Recall is known to within {recall.interval.width / 2:.2f} only. For {USEFUL_HALF_WIDTH:g} about "
-            f"{needed:,} labelled positives are needed; more unlabelled rows do not help.",
+            f"Recall is only known to within {recall.interval.width / 2:.2f}. To within "
+            f"{USEFUL_HALF_WIDTH:g} takes about {needed:,} labelled positives; more unlabelled rows do not help.",
         )
     ]
 
@@ -185,30 +188,18 @@ def _random_labelling(evidence: Evidence) -> list[Notice]:
     totals = evidence.tally.totals
     if not (totals.labelled and totals.unlabelled and totals.negative) or evidence.label_noise:
         return []
-    from scipy.special import kolmogorov
-
-    labelled, unlabelled, negative = (
-        np.asarray(kind, float) / total
-        for kind, total in zip(
-            (evidence.tally.labelled, evidence.tally.unlabelled, evidence.tally.negative), totals, strict=True
-        )
-    )
-    reach = evidence.class_prior.unlabelled_interval
-    shares = [evidence.class_prior.unlabelled] if reach is None else np.linspace(reach.low, reach.high, 33).tolist()
-    chances = []
-    for share in shares:
-        gap = float(np.abs(unlabelled - share * labelled - (1 - share) * negative).max())
-        variance = 1 / totals.unlabelled + share**2 / totals.labelled + (1 - share) ** 2 / totals.negative
-        chances.append((float(kolmogorov(gap / math.sqrt(variance))), gap, share))
-    chance, gap, share = max(chances)
+    reach, own = evidence.class_prior.unlabelled_interval, np.array([evidence.class_prior.unlabelled])
+    shares = own if reach is None else np.linspace(reach.low, reach.high, SHARES_TRIED)
+    fit = mixture_fit(SegmentBlock.of_tally(evidence.tally), shares[None])
+    chance, gap, share = (float(part[0]) for part in fit)
     if chance > SIGNIFICANT:
         return []
     return [
         Notice(
             Severity.WARNING,
             "not-a-mixture",
-            f"The unlabelled rows are no mixture of rows like the labelled positives ({share:.1%}) and rows like the "
-            f"known negatives: their shares above a score differ by up to {gap:.3f}, which chance alone gives with "
+            f"The unlabelled rows are not a mixture of rows like the labelled positives ({share:.1%}) and rows like "
+            f"the known negatives: their shares above a score differ by up to {gap:.3f}, which chance alone gives with "
             f"probability {chance:.1g}. Labelled positives or known negatives are not random samples of their class, "
             "or the class prior is wrong.",
         )
@@ -237,24 +228,57 @@ def _ties(tally: Tally) -> list[Notice]:
 
 def _labelled_twice(tally: Tally) -> list[Notice]:
     """Labelled rows that are also among the unlabelled ones: their scores meet exactly, while others do not."""
-    at_labelled, at_unlabelled, _ = tally.increments()
-    totals = tally.totals
-    if totals.labelled < 10 or totals.unlabelled < 10:
-        return []
-    meeting = float(at_labelled[at_unlabelled > 0].sum() / totals.labelled)
-    among_others = float(at_unlabelled[at_unlabelled > 1].sum() / totals.unlabelled)
-    if meeting < 0.5 or among_others > 0.05:
+    meets, meeting = labelled_twice(SegmentBlock.of_tally(tally))
+    if not meets[0]:
         return []
     return [
         Notice(
             Severity.WARNING,
             "labelled-among-unlabelled",
-            f"{meeting:.0%} of the labelled rows have exactly the score of an unlabelled row, though scores hardly "
+            f"{meeting[0]:.0%} of the labelled rows have exactly the score of an unlabelled row, though scores rarely "
             "repeat otherwise: the labelled rows seem to be among the unlabelled ones too. The two samples are then "
             "not independent, and intervals are off. Remove them from the unlabelled rows and say "
             "scenario='single-set'.",
         )
     ]
+
+
+class MixtureFit(NamedTuple):
+    """The best fit of a mixture in each segment: its chance, its largest gap, its share of positives."""
+
+    chance: Floats
+    gap: Floats
+    share: Floats
+
+
+def mixture_fit(block: SegmentBlock, shares: Floats) -> MixtureFit:
+    """Whether unlabelled rows may be a mixture of labelled and known negative ones; ``shares`` are those to try.
+
+    They have the shape (segments, shares). Segments without some kind of row fit.
+    """
+    from scipy.special import kolmogorov
+
+    totals, has_all = np.where(block.totals > 0, block.totals, 1.0), (block.totals > 0).all(axis=1)
+    best = MixtureFit(*(np.where(has_all, least, 1.0) for least in (-1.0, 0.0, 0.0)))
+    for share in shares.T:
+        mixed = block.spread(share) * block.rates[0] + (1 - block.spread(share)) * block.rates[2]
+        gap = np.maximum.reduceat(np.abs(block.rates[1] - mixed), block.first)
+        with np.errstate(over="ignore"):  # rows of hardly any weight
+            variance = 1 / totals[:, 1] + share**2 / totals[:, 0] + (1 - share) ** 2 / totals[:, 2]
+        chance = kolmogorov(gap / np.sqrt(variance))
+        better = chance > best.chance
+        best = MixtureFit(*(np.where(better, *pair) for pair in zip((chance, gap, share), best, strict=True)))
+    return best
+
+
+def labelled_twice(block: SegmentBlock) -> tuple[Booleans, Floats]:
+    """Where labelled rows meet unlabelled ones exactly, while others do not, and the share of those that do."""
+    at_labelled, at_unlabelled, _ = block.at
+    labelled, unlabelled = block.totals[:, 0], block.totals[:, 1]
+    meeting = block.sums(np.where(at_unlabelled > 0, at_labelled, 0)) / np.maximum(labelled, 1e-300)
+    among_others = block.sums(np.where(at_unlabelled > 1, at_unlabelled, 0)) / np.maximum(unlabelled, 1e-300)
+    enough = (labelled >= 10) & (unlabelled >= 10)
+    return enough & (meeting >= 0.5) & (among_others <= 0.05), meeting
 
 
 def check_labelling(
@@ -283,13 +307,13 @@ def check_labelling(
     share = unlabelled_prior(class_prior, totals, check_scenario(scenario))
     sets = _sets(values)
     miss = SIGNIFICANT / (2 * max(len(sets), 1))
-    found = []
+    result = []
     for words, rows in sets:
         labelled, unlabelled = (float(np.count_nonzero(rows & (marks == code))) for code in (1, 0))
         announced = share * float(binomial_lower(np.array([labelled]), totals.labelled, miss)[0])
         room = float(binomial_upper(np.array([unlabelled]), totals.unlabelled, miss)[0])
         if announced > room:
-            found.append(
+            result.append(
                 Notice(
                     Severity.WARNING,
                     "labelling-not-random",
@@ -299,7 +323,7 @@ def check_labelling(
                     "Labelling depends on this column, or the class prior is too high.",
                 )
             )
-    return worst_first(found)
+    return worst_first(result)
 
 
 def _sets(values: Any) -> Sequence[tuple[str, Any]]:

@@ -69,6 +69,7 @@ class Estimate:
     class prior alone (``"class prior"``), where they are known; ``interval`` holds both together. ``basis`` says what
     the number takes for granted: labels that are a random draw of the positives, labels as uneven as in practice or,
     where the data rule random labels out, any possible world near them; the interval is then one of possibilities.
+    ``target`` says whose number it is: that of the population, of which the rows are a sample, or of the rows at hand.
     ``"design"`` says that rows were drawn and checked and nothing is assumed about labels, ``"bounds"`` that some rows
     could not be reached by the check.
     ``withheld_because`` says why a number has an interval and no value (:mod:`pulens.metrics.parts.withholding`); its
@@ -91,14 +92,17 @@ class Estimate:
     rests_on: tuple[str, ...] | None = field(default=None, kw_only=True)  # what it takes for granted; None: not said
     notice: str | None = field(default=None, kw_only=True)  # what to know before using this number
     withheld_because: str | None = field(default=None, kw_only=True)  # why there is an interval and no value
+    target: str = field(default="", kw_only=True)  # "population", or "rows": of the very rows at hand, as audits are
 
     def __post_init__(self) -> None:
+        if not self.target:
+            object.__setattr__(self, "target", "rows" if self.basis in ("design", "bounds") else "population")
         if math.isnan(self.value) and not self.undefined_because and not self.withheld_because:
             raise PulensError(f"{self.metric} is nan without a reason: undefined_because must say why")
 
     @property
     def rests_on_an_estimated_prior(self) -> bool:
-        return any(found.startswith("class prior (estimated") for found in self.rests_on or ())
+        return any(result.startswith("class prior (estimated") for result in self.rests_on or ())
 
     def __float__(self) -> float:
         return float(self.value)
@@ -121,6 +125,7 @@ class Estimate:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; nan becomes ``None``, with its reason."""
         answer: dict[str, Any] = {"value": _plain(self.value), "low": None, "high": None, "basis": self.basis}
+        answer["target"] = self.target
         if self.interval is not None:
             answer |= self.interval.to_dict()
         if self.sources:
@@ -205,15 +210,15 @@ def columns_of(estimates: Mapping[str, Estimate]) -> dict[str, list[Any]]:
     >>> columns_of({"recall": Estimate("recall", 0.5, threshold=0.3)})["value"]
     [0.5]
     """
-    found = estimates.values()
-    ends = [(math.nan, math.nan) if one.interval is None else (one.interval.low, one.interval.high) for one in found]
+    result = estimates.values()
+    ends = [(math.nan, math.nan) if one.interval is None else (one.interval.low, one.interval.high) for one in result]
     return {
         "metric": list(estimates),
-        "value": [one.value for one in found],
+        "value": [one.value for one in result],
         "low": [low for low, _ in ends],
         "high": [high for _, high in ends],
-        "threshold": [math.nan if one.threshold is None else one.threshold for one in found],
-        "undefined_because": [one.undefined_because or one.withheld_because or "" for one in found],
+        "threshold": [math.nan if one.threshold is None else one.threshold for one in result],
+        "undefined_because": [one.undefined_because or one.withheld_because or "" for one in result],
     }
 
 

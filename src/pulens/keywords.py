@@ -51,7 +51,7 @@ def check_keywords(door: str, given: Iterable[str], known: Iterable[str]) -> Non
             raise KeywordError(f"{door}() has no argument {name!r}.{way_out}")
 
 
-def hands_on(*takers: Taker) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+def forwards_keywords(*takers: Taker) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
     """Marks a function whose further keyword arguments go to these takers, and refuses all that none of them takes."""
 
     def decorate(door: Callable[Given, Answer]) -> Callable[Given, Answer]:
@@ -111,10 +111,10 @@ def names_of(argument: str, given: Any) -> tuple[str, ...]:
     pulens.errors.PulensError: metrics must be a name or a list of names, got 3.
     """
     several = isinstance(given, Iterable) and not isinstance(given, str | bytes) and getattr(given, "shape", 1) != ()
-    found = tuple(plain_scalar(name) for name in given) if several else (given,)
-    if not all(isinstance(name, str) for name in found):
+    result = tuple(plain_scalar(name) for name in given) if several else (given,)
+    if not all(isinstance(name, str) for name in result):
         raise PulensError(f"{argument} must be a name or a list of names, got {shown(given)}.")
-    return found
+    return result
 
 
 def check_column(argument: str, given: Any) -> None:
@@ -138,6 +138,14 @@ def check_kinds(taker: Callable[..., Any], given: Mapping[str, Any]) -> None:
         _plain(name, value, *kinds[name])
 
 
+def check_flags(settings: Any) -> None:
+    """Refuse what is neither True nor False where the class of an object says that it takes no other."""
+    taker: Callable[..., Any] = type(settings)
+    for name, (kind, or_none) in _annotated(taker).items():
+        if kind == "bool":
+            _plain(name, getattr(settings, name), kind, or_none)
+
+
 _CLASSES = ("pulens.", "numpy.random.")  # whose objects are told from others by their class
 _TEXTS = ("str", "bool", "AnyPath")
 _OWN_WORDS = ("confidence", "label_noise", "seed", "threshold")  # each is checked in one place, in its own words
@@ -146,7 +154,7 @@ _OWN_WORDS = ("confidence", "label_noise", "seed", "threshold")  # each is check
 @cache
 def _annotated(door: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
     """What each parameter must be, where its annotation is a single kind, and whether None is one too."""
-    found: dict[str, tuple[Any, bool]] = {}
+    result: dict[str, tuple[Any, bool]] = {}
     for name, one in signature(door).parameters.items():
         parts = [part.strip() for part in str(one.annotation).split("|")]
         kinds = [part for part in parts if part != "None"]
@@ -157,26 +165,28 @@ def _annotated(door: Callable[..., Any]) -> dict[str, tuple[Any, bool]]:
             known = kinds[0] in (*_TEXTS, "float", "int")
             kind = kinds[0] if known else _class(door, kinds[0])
             if known or (isinstance(kind, type) and kind.__module__.startswith(_CLASSES)):
-                found[name] = kind, "None" in parts
-    return found
+                result[name] = kind, "None" in parts
+    return result
 
 
 def _class(door: Callable[..., Any], name: str) -> Any:
     """What an annotation names in the file of its function."""
     first, *further = name.split(".")
-    return reduce(lambda found, part: getattr(found, part, None), further, getattr(door, "__globals__", {}).get(first))
+    return reduce(
+        lambda result, part: getattr(result, part, None), further, getattr(door, "__globals__", {}).get(first)
+    )
 
 
 def _plain(name: str, value: Any, kind: Any, or_none: bool) -> Any:
     if value is None and or_none:
         return None
-    found, words = value, f"a {getattr(kind, '__name__', kind)}"
+    result, words = value, f"a {getattr(kind, '__name__', kind)}"
     if kind == "float":
-        found, words = real(value), "a number"
-        fits = not math.isnan(found)
+        result, words = real(value), "a number"
+        fits = not math.isnan(result)
     elif kind == "int":
-        found, words = whole(value), "a whole number"
-        fits = found is not None
+        result, words = whole(value), "a whole number"
+        fits = result is not None
     elif kind == "str":
         fits, words = isinstance(value, str), "text"
     elif kind == "bool":
@@ -188,4 +198,4 @@ def _plain(name: str, value: Any, kind: Any, or_none: bool) -> Any:
     if not fits:
         more = ", or None" if or_none else ""
         raise PulensError(f"{name} must be {words}{more}, got {shown(value)}.")
-    return found
+    return result

@@ -255,7 +255,7 @@ def _opened(lock: Path) -> int:
 
 
 def _is_same(file: int, lock: Path) -> bool:
-    """Whether the open file is still the one of that name; it is opened anew, since network disks remember names."""
+    """Whether the open file is still the one of that name; it is opened again, since network disks remember names."""
     try:
         other = os.open(lock, os.O_RDONLY)
     except OSError:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pulens.doors.evaluate import Evaluation, evaluate
 from pulens.errors import PulensError
 from pulens.estimate import Curve
+from pulens.evaluation.evaluate import Evaluation, evaluate
 from pulens.inputs import LabelCoding
 from pulens.inputs.responses import called_positive, positive_scores
 from pulens.keywords import check_keywords, keywords_of
@@ -37,8 +37,8 @@ class PUScorer:
         scores, _ = positive_scores(estimator, X, self.coding)
         if self.metric.needs_threshold and self.threshold is None:
             return self._at_best(y, scores, options)
-        found = MetricFunction(self.name, self.metric, withholds=False)(y, scores, threshold=self.threshold, **options)
-        return found.value if self.metric.higher_is_better else -found.value
+        result = MetricFunction(self.name, self.metric, withholds=False)(y, scores, threshold=self.threshold, **options)
+        return result.value if self.metric.higher_is_better else -result.value
 
     def _at_best(self, y: Any, scores: Any, options: dict[str, Any]) -> float:
         """Worth at the threshold where these rows show most of it, and at least that of flagging no row, which is 0.
@@ -92,10 +92,36 @@ def scorer(name: str, *, threshold: float | None = None, **options: Any) -> PUSc
     Net benefit without a threshold is that at the best one of each set of rows. As ``scoring`` of scikit-learn's
     ``TunedThresholdClassifierCV``, which tries thresholds itself, a scorer's own threshold is not read.
 
+    Parameters
+    ----------
+    name
+        A metric's name (:func:`pulens.metrics.names`).
+    threshold
+        Rows with ``score >= threshold`` are predicted positive; for metrics at a threshold.
+    options
+        As for :func:`pulens.evaluate`, ``class_prior`` above all, and settings of the metric.
+
+    Returns
+    -------
+    PUScorer
+        For ``scoring=`` of scikit-learn.
+
+    Examples
+    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> X, y = [[0.0], [1.0], [2.0], [3.0], [2.5], [0.5]], [0, 0, 1, 1, 0, 0]
     >>> round(scorer("roc_auc", class_prior=0.4)(LogisticRegression().fit(X, y), X, y), 6)
     0.916667
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> from sklearn.model_selection import cross_val_score
+    >>> X, y = table[["amount", "risk_v1"]], (table["outcome"] == "fraud").astype(int)
+    >>> cross_val_score(LogisticRegression(), X, y, scoring=scorer("roc_auc", class_prior=0.2), cv=3).round(2)
+    array([0.7 , 0.76, 0.83])
     """
     MetricFunction(name, find(name)).check_keywords("scorer", options)
     if options.get("cluster") is not None:

@@ -28,8 +28,8 @@ AVERAGES = {
 def test_averages_over_operating_points_under_each_rule_for_ties(case_id, ties, reference_cases):
     case = reference_cases[case_id]
     rows = case_rows(case)
-    found = {theirs: getattr(pulens.metrics, ours)(*rows, ties=ties).value for theirs, ours in AVERAGES.items()}
-    assert_answer(found, case["expected"][ties], case)
+    result = {theirs: getattr(pulens.metrics, ours)(*rows, ties=ties).value for theirs, ours in AVERAGES.items()}
+    assert_answer(result, case["expected"][ties], case)
 
 
 def test_averages_of_a_thousand_rows(reference_cases):
@@ -50,7 +50,7 @@ def test_values_at_thresholds_also_beyond_the_scores(reference_cases):
         called = tally.at(expected["threshold"])
         counts = (called.rows, called.labelled, rows, labelled)
         pseudo_f = pulens.metrics.pseudo_f(labels, scores, class_prior=prior, **at).value
-        found = {
+        result = {
             "called_positive": called.rows,
             "hits": called.labelled,
             "pulp_point": pulens.metrics.pulp_at_threshold(labels, scores, **at).value,
@@ -62,7 +62,7 @@ def test_values_at_thresholds_also_beyond_the_scores(reference_cases):
             "mi": pulens.metrics.mutual_information(labels, scores, **at).value,
             "threshold": expected["threshold"],
         }
-        assert_answer(found, expected, case)
+        assert_answer(result, expected, case)
         assert_answer(mutual_information_at(*counts), expected["mi"], case)
         assert_answer(pseudo_f_at(*counts, prior=prior), expected["pseudo_f"], case)
 
@@ -70,9 +70,9 @@ def test_values_at_thresholds_also_beyond_the_scores(reference_cases):
 def test_hypergeometric_points(reference_cases):
     case = reference_cases["a5"]
     for expected in case["expected"]["rows"]:
-        found = tails(expected["hits"], expected["N"], expected["labelled"], expected["called_positive"])
-        assert_answer(found.fewer.item(), expected["pulp_point"], case)
-        assert_answer(found.log_at_least.item(), expected["log_prob_at_least_hits"], case)
+        result = tails(expected["hits"], expected["N"], expected["labelled"], expected["called_positive"])
+        assert_answer(result.fewer.item(), expected["pulp_point"], case)
+        assert_answer(result.log_at_least.item(), expected["log_prob_at_least_hits"], case)
 
 
 def test_risks_with_three_losses(reference_cases):
@@ -86,7 +86,7 @@ def test_risks_with_three_losses(reference_cases):
         parts = observed_risk(
             Tally.from_arrays(labels, logits), Assumptions(prior, scenario=Scenario.CASE_CONTROL), ours, "upu_risk"
         )
-        found = {
+        result = {
             "upu": pulens.metrics.upu_risk(labels, logits, class_prior=prior, loss=ours, scenario="case-control").value,
             "nnpu": pulens.metrics.nnpu_risk(
                 labels, logits, class_prior=prior, loss=ours, scenario="case-control"
@@ -94,9 +94,9 @@ def test_risks_with_three_losses(reference_cases):
             "positive_part": parts.positive,
             "negative_part": parts.negative,
         }
-        assert_answer(found, case["expected"][theirs], case)
-        assert found["upu"] == unbiased(parts)
-        assert found["nnpu"] == nonnegative(parts)
+        assert_answer(result, case["expected"][theirs], case)
+        assert result["upu"] == unbiased(parts)
+        assert result["nnpu"] == nonnegative(parts)
 
 
 @pytest.mark.parametrize(("setting", "scenario"), [("two_sample", "case-control"), ("one_sample", "single-set")])
@@ -115,21 +115,21 @@ def test_proxies_in_both_settings(setting, scenario, reference_cases):
     else:
         accuracy = proxy(labels, scores, class_prior=prior, threshold=threshold, scenario=scenario).value
     area = pulens.metrics.proxy_roc_auc(labels, scores, scenario=scenario).value
-    found = {
+    result = {
         "proxy_accuracy": accuracy,
         "accuracy": accuracy - prior,
         "proxy_auc": area,
         "auc": (area - prior / 2) / (1 - prior),
     }
-    assert_answer(found, expected, case)
+    assert_answer(result, expected, case)
 
 
 def test_the_chance_value_and_the_maximum_of_pulp_are_those_tabulated():
     table = {(100, 5): (0.310, 0.823), (1000, 50): (0.436, 0.979), (10000, 100): (0.455, 0.989)}
     for (rows, labelled), (chance, maximum) in table.items():
         labels = np.repeat([1, 0], [labelled, rows - labelled])
-        found = pulens.metrics.pulp(labels, labels * 1.0, scenario="case-control")
-        assert found.landmarks["chance"] == pytest.approx(chance, abs=1e-3)
-        assert found.landmarks["maximum"] == pytest.approx(maximum, abs=1e-3)
-        assert found.value == pytest.approx(found.landmarks["maximum"])
-        assert found.landmarks["scaled"] == pytest.approx(1.0)
+        result = pulens.metrics.pulp(labels, labels * 1.0, scenario="case-control")
+        assert result.landmarks["chance"] == pytest.approx(chance, abs=1e-3)
+        assert result.landmarks["maximum"] == pytest.approx(maximum, abs=1e-3)
+        assert result.value == pytest.approx(result.landmarks["maximum"])
+        assert result.landmarks["scaled"] == pytest.approx(1.0)

@@ -7,7 +7,7 @@ import pytest
 
 import pulens
 from pulens.counts.tally import Tally
-from pulens.intervals.kernels.bands import rank_band
+from pulens.inference.kernels.bands import rank_band
 from pulens.recovery.bounds import latent_count, surrogates_in_head
 
 BANDS = {"dkw": "dkw", "clopper_pearson": "clopper-pearson", "bootstrap_ideal": "bootstrap"}
@@ -40,13 +40,13 @@ def _bounds(case: dict, band: str) -> pulens.Bounds:
     )
 
 
-def _same_areas(found: pulens.Bounds, expected: dict, case: dict) -> None:
+def _same_areas(result: pulens.Bounds, expected: dict, case: dict) -> None:
     same = {"rel": case["rtol"], "abs": case["atol"]}
     for area, suffix in (("envelope", ""), ("sorted", "_sorted"), ("rank", "_rank")):
-        interval = found.roc_area(area)
+        interval = result.roc_area(area)
         assert interval.low == pytest.approx(expected[f"auroc_lower{suffix}"], **same)
         assert interval.high == pytest.approx(expected[f"auroc_upper{suffix}"], **same)
-    for interval, name in ((found.average_precision, "ap"), (found.pr_auc, "aupr")):
+    for interval, name in ((result.average_precision, "ap"), (result.pr_auc, "aupr")):
         assert interval.low == pytest.approx(expected[f"{name}_lower"], **same)
         assert interval.high == pytest.approx(expected[f"{name}_upper"], **same)
 
@@ -55,14 +55,14 @@ def _same_areas(found: pulens.Bounds, expected: dict, case: dict) -> None:
 def test_tables_and_areas_are_exact(name: str, reference_cases: dict[str, dict]) -> None:
     case = reference_cases[name]
     expected = case["expected"]
-    found = _bounds(case, case["params"]["band"])
-    for side, table in (("lower", found.tables.lower), ("upper", found.tables.upper)):
+    result = _bounds(case, case["params"]["band"])
+    for side, table in (("lower", result.tables.lower), ("upper", result.tables.upper)):
         wanted = expected[f"{side}_tables"]
         thresholds = [np.inf if row["threshold"] is None else row["threshold"] for row in wanted]
         np.testing.assert_array_equal(table.thresholds, thresholds)
         for short, cell in CELLS.items():
             np.testing.assert_allclose(getattr(table, cell), [row[short] for row in wanted], atol=1e-9)
-    _same_areas(found, expected, case)
+    _same_areas(result, expected, case)
 
 
 @pytest.mark.parametrize("band", list(BANDS))
@@ -75,8 +75,8 @@ def test_areas_of_four_thousand_rows_are_exact(band: str, reference_cases: dict[
 def test_pieces_are_exact(reference_cases: dict[str, dict]) -> None:
     case = reference_cases["b5"]
     for row in case["expected"]["eq11"]:
-        found = surrogates_in_head(row["head_unlabeled"], row["n_unlabeled"], row["latent_positives"], row["theta"])
-        assert found == row["surrogates_in_head"]
+        result = surrogates_in_head(row["head_unlabeled"], row["n_unlabeled"], row["latent_positives"], row["theta"])
+        assert result == row["surrogates_in_head"]
     for row in case["expected"]["bands"]:
         for name, band in BANDS.items():
             limits = rank_band(np.array([row["hits"]]), row["n"], case["params"]["level"], band)

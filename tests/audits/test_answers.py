@@ -58,17 +58,17 @@ def answered(path: Path, many: int = 60, words=("yes", "no")) -> list[dict[str, 
 
 
 def counts(path: Path, **options) -> tuple[list[int], list[int], list[int]]:
-    found = read_audit(path, **options).counts
-    return found.checked.tolist(), found.found.tolist(), found.undecided.tolist()
+    result = read_audit(path, **options).counts
+    return result.checked.tolist(), result.found.tolist(), result.undecided.tolist()
 
 
 def test_answers_are_counted_per_stratum_of_the_plan(queue):
     answered(queue)
     made = read_plan(queue)
-    checked, found, undecided = counts(queue)
+    checked, result, undecided = counts(queue)
     assert checked == made.allocation.tolist()
     names = np.array([int(name) for name in made.rows.name])
-    assert found == np.bincount(made.rows.stratum[TRUTH[names]], minlength=len(checked)).tolist()
+    assert result == np.bincount(made.rows.stratum[TRUTH[names]], minlength=len(checked)).tolist()
     assert undecided == [0] * len(checked)
     rows = read_audit(queue).checked_rows
     assert rows.score.tolist() == made.rows.score.tolist()
@@ -256,12 +256,12 @@ def test_a_file_cut_anywhere_says_nothing_that_nobody_wrote(queue):
     for place in places:
         queue.write_bytes(content[:place])
         try:
-            found = read_answers(made, queue)
+            result = read_answers(made, queue)
         except InputError:
             refused += 1
             continue
-        assert found.reached <= content[:place].count(b"\n")
-        assert found.checked.answer.tolist() == whole[: found.reached].tolist()
+        assert result.reached <= content[:place].count(b"\n")
+        assert result.checked.answer.tolist() == whole[: result.reached].tolist()
     assert 0 < refused < len(places)
 
 

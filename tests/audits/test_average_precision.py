@@ -41,9 +41,9 @@ def test_with_every_row_checked_it_is_that_of_the_table(tied):
     positive = random.random(60) < 1 / (1 + np.exp(-2 * scores))
     sizes = [int((scores >= 0.5).sum()), int((scores < 0.5).sum())]
     counts, rows = _drawn(scores, positive, [0.5], sizes, 1, random)
-    found = average_precision_estimate(counts, rows, Tally.from_arrays(np.zeros(60, int), scores))
-    assert found.value == pytest.approx(_truth(scores, positive), abs=1e-12)
-    assert found.interval.width == 0
+    result = average_precision_estimate(counts, rows, Tally.from_arrays(np.zeros(60, int), scores))
+    assert result.value == pytest.approx(_truth(scores, positive), abs=1e-12)
+    assert result.interval.width == 0
 
 
 def test_in_the_single_set_labelled_positives_and_known_negatives_belong_to_the_ranking():
@@ -53,8 +53,8 @@ def test_in_the_single_set_labelled_positives_and_known_negatives_belong_to_the_
     counts, rows = _drawn(
         scores[open_], hidden[open_], [6.0], [3, 4], 1, np.random.default_rng(0), labelled=[1, 1], known_negative=[0, 1]
     )
-    found = average_precision_estimate(counts, rows, Tally.from_arrays(labels, scores))
-    assert found.value == pytest.approx(_truth(scores, hidden | (labels == 1)), abs=1e-12)
+    result = average_precision_estimate(counts, rows, Tally.from_arrays(labels, scores))
+    assert result.value == pytest.approx(_truth(scores, hidden | (labels == 1)), abs=1e-12)
 
 
 def test_labelled_rows_above_every_other_row_do_not_matter_in_case_control():
@@ -100,9 +100,9 @@ def test_nothing_found_leaves_it_undefined_and_rows_never_checked_leave_it_open(
     scores = np.arange(40.0)
     tally = Tally.from_arrays(np.zeros(40, int), scores)
     counts, rows = _drawn(scores, np.zeros(40, bool), [20.0], [8, 8], 1, np.random.default_rng(0))
-    found = average_precision_estimate(counts, rows, tally)
-    assert math.isnan(found.value)
-    assert found.interval.low == 0
+    result = average_precision_estimate(counts, rows, tally)
+    assert math.isnan(result.value)
+    assert result.interval.low == 0
     counts, rows = _drawn(scores, scores > 30, [20.0], [8, 0], 1, np.random.default_rng(0))
     assert average_precision_estimate(counts, rows, tally).basis == "bounds"
 
@@ -118,9 +118,9 @@ def test_it_holds_the_truth_at_least_as_often_as_it_says(kind):
         ranked = positive[order]
         truth = float((np.cumsum(ranked) / np.arange(1, 1501))[ranked].mean())
         tally = Tally.from_arrays(np.zeros(1500, int), scores)
-        found = average_precision_estimate(counts, rows, tally, interval=kind, draws=500)
-        held.append(truth in found.interval)
-        widths.append(found.interval.width)
+        result = average_precision_estimate(counts, rows, tally, interval=kind, draws=500)
+        held.append(truth in result.interval)
+        widths.append(result.interval.width)
     assert np.mean(held) >= 0.93
     assert np.mean(widths) < 0.35
 
@@ -130,7 +130,7 @@ def test_a_result_with_its_rows_and_tally_has_it_among_its_estimates():
     scores = random.normal(size=200)
     counts, rows = _drawn(scores, scores > 0.3, [0.0], [20, 20], 1, random)
     tally = Tally.from_arrays(np.zeros(200, int), scores)
-    found = AuditResult(counts=counts, checked_rows=rows, tally=tally).estimates["average_precision"]
-    assert found.value in found.interval
+    result = AuditResult(counts=counts, checked_rows=rows, tally=tally).estimates["average_precision"]
+    assert result.value in result.interval
     cells = AuditResult(counts=counts, checked_rows=rows, tally=tally, score_ranges=False)
     assert "average_precision" not in cells.estimates

@@ -49,8 +49,8 @@ def test_all_rows_checked_gives_the_difference_itself() -> None:
     rng = np.random.default_rng(0)
     positive, one, two = rng.random((3, 60)) < 0.4
     reviews = Reviews.reviewed_above(np.zeros(60), np.ones(60), 1, answers=positive.astype(int))
-    found = compare_reviewed(reviews, one, two)
-    for name, pair in found.items():
+    result = compare_reviewed(reviews, one, two)
+    for name, pair in result.items():
         expected = truth_of(one, positive)[name] - truth_of(two, positive)[name]
         assert pair.value == pytest.approx(expected)
         assert pair.interval.width == pytest.approx(0)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulens.audits.drawing import queue_order, start_of
-from pulens.inputs import Reading, drawn
+from pulens.inputs import ReadOptions, drawn
 from pulens.inputs.drawn import id_keys, read_drawn, row_keys
 from pulens.inputs.tables import chunks
 
@@ -40,9 +40,9 @@ def test_keys_depend_on_seed_and_row_alone():
 
 def test_a_range_without_rows_to_draw_and_one_drawn_whole_are_both_right():
     scores = np.arange(50.0)
-    found = read_drawn(np.zeros(50, int), scores, reading=Reading(), edges=[40.0, 20.0], many=[0, 20, 3], seed=1)
-    assert found.stratum.tolist() == [1] * 20 + [2] * 3
-    assert sorted(found.place[:20].tolist()) == list(range(20, 40))
+    result = read_drawn(np.zeros(50, int), scores, reading=ReadOptions(), edges=[40.0, 20.0], many=[0, 20, 3], seed=1)
+    assert result.stratum.tolist() == [1] * 20 + [2] * 3
+    assert sorted(result.place[:20].tolist()) == list(range(20, 40))
 
 
 @pytest.mark.parametrize("by_id", [False, True])
@@ -72,17 +72,17 @@ def test_the_size_of_chunks_decides_nothing(chunk, id, tmp_path, monkeypatch):
     monkeypatch.setattr(chunks, "CHUNK_ROWS", chunk)
     monkeypatch.setattr(drawn, "BLOCK", 16)
     asked = {"edges": [0.7, 0.4], "many": [10, 9, 8], "seed": 5}
-    found = read_drawn(str(tmp_path / "a.csv"), reading=Reading(), id=id, **asked)
+    result = read_drawn(str(tmp_path / "a.csv"), reading=ReadOptions(), id=id, **asked)
     if id is None:
         by_key = sorted(range(200), key=lambda row: int(row_keys(5, np.array([row]))[0]))
         expected = []
         for low, high, many in ((0.7, 2, 10), (0.4, 0.7, 9), (-1, 0.4, 8)):
             expected += [row for row in by_key if not labels[row] and low <= scores[row] < high][:many]
-        assert found.place.tolist() == expected
-        assert found.place.tolist() == read_drawn(labels, scores, reading=Reading(), **asked).place.tolist()
-    assert found.score.tolist() == scores[found.place].tolist()
-    assert found.stratum.tolist() == [0] * 10 + [1] * 9 + [2] * 8
-    larger = read_drawn(str(tmp_path / "a.csv"), reading=Reading(), id=id, **{**asked, "many": [20, 9, 30]})
+        assert result.place.tolist() == expected
+        assert result.place.tolist() == read_drawn(labels, scores, reading=ReadOptions(), **asked).place.tolist()
+    assert result.score.tolist() == scores[result.place].tolist()
+    assert result.stratum.tolist() == [0] * 10 + [1] * 9 + [2] * 8
+    larger = read_drawn(str(tmp_path / "a.csv"), reading=ReadOptions(), id=id, **{**asked, "many": [20, 9, 30]})
     for which in range(3):
-        small, large = found.place[found.stratum == which], larger.place[larger.stratum == which]
+        small, large = result.place[result.stratum == which], larger.place[larger.stratum == which]
         assert large[: small.size].tolist() == small.tolist()

@@ -34,8 +34,8 @@ def _single_set() -> AuditCounts:
 )
 def test_values_are_the_worked_ones(counts, values):
     names = ("class_prior", "precision", "recall", "f1", "accuracy", "specificity", "matthews_correlation")
-    found = design_estimates(counts)
-    assert [found[name].value for name in names] == pytest.approx(values, abs=1e-6)
+    result = design_estimates(counts)
+    assert [result[name].value for name in names] == pytest.approx(values, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -76,13 +76,13 @@ def test_values_are_the_worked_ones(counts, values):
     ],
 )
 def test_limits_are_the_worked_ones(counts, kind, limits):
-    found = design_estimates(counts, interval=kind)
+    result = design_estimates(counts, interval=kind)
     for name, ends in limits.items():
-        interval = found[name].interval
+        interval = result[name].interval
         assert (interval.low, interval.high) == pytest.approx(ends, abs=0.004), name
         assert interval.method == f"audit, {kind}"
         assert interval.confidence == 0.95
-        assert found[name].basis == "design"
+        assert result[name].basis == "design"
 
 
 @pytest.mark.parametrize(("kind", "ends"), [("balanced", (0.650, 0.830)), ("strict", (0.645, 0.835))])
@@ -104,64 +104,64 @@ def test_no_find_below_leaves_recall_one_with_a_lower_limit_and_no_find_at_all_l
 
 def test_a_review_log_without_rows_below_gives_bounds():
     log = AuditCounts(rows=[200, 9800], checked=[200, 0], found=[150, 0], flagged=1, scenario="case-control")
-    found = design_estimates(log)
-    precision = found["precision"]
+    result = design_estimates(log)
+    precision = result["precision"]
     assert (precision.value, precision.interval.low, precision.interval.high) == (0.75, 0.75, 0.75)
     assert precision.basis == "design"
     for name, ends in {"recall": (0.015075, 1), "f1": (0.029557, 0.857143)}.items():
-        assert (found[name].interval.low, found[name].interval.high) == pytest.approx(ends, abs=1e-6)
-        assert found[name].basis == "bounds"
-        assert found[name].interval.confidence is None
-        assert math.isnan(found[name].value)
-        assert "9,800 rows" in found[name].undefined_because
+        assert (result[name].interval.low, result[name].interval.high) == pytest.approx(ends, abs=1e-6)
+        assert result[name].basis == "bounds"
+        assert result[name].interval.confidence is None
+        assert math.isnan(result[name].value)
+        assert "9,800 rows" in result[name].undefined_because
 
 
 def test_a_review_log_with_a_random_share_below_gives_everything():
     log = AuditCounts(rows=[200, 9800], checked=[200, 196], found=[150, 4], flagged=1, scenario="case-control")
-    found = design_estimates(log)
+    result = design_estimates(log)
     values = {"recall": 0.428571, "f1": 0.545455, "class_prior": 0.035}
     ends = {"recall": (0.241, 0.698), "f1": (0.365, 0.723), "class_prior": (0.021, 0.062)}
     for name, value in values.items():
-        assert found[name].value == pytest.approx(value, abs=1e-6)
-        assert (found[name].interval.low, found[name].interval.high) == pytest.approx(ends[name], abs=0.001)
+        assert result[name].value == pytest.approx(value, abs=1e-6)
+        assert (result[name].interval.low, result[name].interval.high) == pytest.approx(ends[name], abs=0.001)
 
 
 def test_intervals_shrink_to_a_point_when_every_row_is_checked():
     everything = AuditCounts(rows=[20, 80], checked=[20, 80], found=[15, 5], flagged=1, scenario="case-control")
-    for found in design_estimates(everything).values():
-        assert found.interval.width == 0
-        assert found.interval.low == found.value
+    for result in design_estimates(everything).values():
+        assert result.interval.width == 0
+        assert result.interval.low == result.value
     assert design_estimates(everything)["recall"].value == 0.75
 
 
 def test_undecided_rows_count_half_and_limits_hold_whatever_they_are():
     asked = {"rows": [100, 1000], "checked": [40, 60], "flagged": 1, "scenario": "case-control"}
     open_ = AuditCounts(found=[20, 3], undecided=[4, 2], **asked)
-    found = design_estimates(open_)
-    assert found["precision"].value == pytest.approx(22 / 40)
+    result = design_estimates(open_)
+    assert result["precision"].value == pytest.approx(22 / 40)
     for above, below in product((0, 4), (0, 2)):
         decided = design_estimates(AuditCounts(found=[20 + above, 3 + below], **asked))
         for name, one in decided.items():
-            assert found[name].interval.low <= one.interval.low
-            assert one.interval.high <= found[name].interval.high
-            assert found[name].interval.low <= one.value <= found[name].interval.high
+            assert result[name].interval.low <= one.interval.low
+            assert one.interval.high <= result[name].interval.high
+            assert result[name].interval.low <= one.value <= result[name].interval.high
 
 
 @pytest.mark.parametrize("flagged", [0, 2])
 def test_a_threshold_that_flags_nothing_or_everything_is_answered(flagged):
     counts = AuditCounts(rows=[100, 900], checked=[30, 50], found=[20, 4], flagged=flagged, scenario="case-control")
-    found = design_estimates(counts)
-    assert found["class_prior"].interval.low < found["class_prior"].value < found["class_prior"].interval.high
+    result = design_estimates(counts)
+    assert result["class_prior"].interval.low < result["class_prior"].value < result["class_prior"].interval.high
     if flagged:
-        assert found["recall"].value == 1
-        assert found["recall"].interval.low == 1
-        assert found["precision"].value == pytest.approx(found["class_prior"].value)
+        assert result["recall"].value == 1
+        assert result["recall"].interval.low == 1
+        assert result["precision"].value == pytest.approx(result["class_prior"].value)
     else:
-        assert math.isnan(found["precision"].value)
-        assert "no row is flagged" in found["precision"].undefined_because
-        assert found["recall"].value == 0
-        assert found["recall"].interval.high == 0
-    assert math.isnan(found["matthews_correlation"].value)
+        assert math.isnan(result["precision"].value)
+        assert "no row is flagged" in result["precision"].undefined_because
+        assert result["recall"].value == 0
+        assert result["recall"].interval.high == 0
+    assert math.isnan(result["matthews_correlation"].value)
 
 
 @pytest.mark.parametrize(("rows", "flagged"), [(9, 3), (9, 7), (8, 4)])
@@ -204,15 +204,15 @@ WORLDS = {
 def test_balanced_limits_hold_the_truth_about_as_often_as_they_say(world):
     rows, checked, positives, flagged = WORLDS[world]
     random, audits = np.random.default_rng(2026), 600
-    found = np.stack(
+    result = np.stack(
         [random.hypergeometric(x, m - x, n, audits) for x, m, n in zip(positives, rows, checked, strict=True)], axis=1
     )
-    counts = AuditCounts(rows=rows, checked=checked, found=found[0], flagged=flagged, scenario="case-control")
+    counts = AuditCounts(rows=rows, checked=checked, found=result[0], flagged=flagged, scenario="case-control")
     names = ["class_prior", "precision", "recall", "f1", "matthews_correlation"]
     truth = design_estimates(
         AuditCounts(rows=rows, checked=rows, found=positives, flagged=flagged, scenario="case-control")
     )
-    for name, (low, high) in design_limits(counts, found=found, metrics=names, draws=500).items():
+    for name, (low, high) in design_limits(counts, found=result, metrics=names, draws=500).items():
         value = truth[name].value
         held = float(((low <= value + 1e-12) & (value <= high + 1e-12)).mean())
         assert 0.925 <= held <= 0.99, (name, held)

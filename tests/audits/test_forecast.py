@@ -102,6 +102,6 @@ def test_what_cannot_be_forecast_is_refused(forecast: AuditForecast) -> None:
 def test_a_forecast_goes_on_from_answers_that_nobody_could_give():
     # all rows but the undecided ones were checked: what is left to find must not be more than what is left to see
     counts = AuditCounts(rows=[10, 40], checked=[10, 20], found=[6, 2], undecided=[4, 3], flagged=1)
-    found = forecast_of(counts, seed=1)
-    assert found.checked == 30
-    assert all(np.isfinite(widths).all() for by in found.widths.values() for widths in by.values())
+    result = forecast_of(counts, seed=1)
+    assert result.checked == 30
+    assert all(np.isfinite(widths).all() for by in result.widths.values() for widths in by.values())

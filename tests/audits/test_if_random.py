@@ -36,11 +36,11 @@ def worked(**changed: Any) -> AuditCounts:
     ],
 )
 def test_the_worked_example_has_its_numbers(metric: str, value: float, low: float, high: float) -> None:
-    found = if_random_estimates(worked())[metric]
-    assert found.interval is not None
-    assert found.basis == "random labelling"
-    assert [found.value, found.interval.low, found.interval.high] == pytest.approx([value, low, high], abs=0.01)
-    assert "random labelling" in found.interval.method
+    result = if_random_estimates(worked())[metric]
+    assert result.interval is not None
+    assert result.basis == "random labelling"
+    assert [result.value, result.interval.low, result.interval.high] == pytest.approx([value, low, high], abs=0.01)
+    assert "random labelling" in result.interval.method
 
 
 @pytest.mark.parametrize("pull", [0.5, 40.0, 3_000.0])
@@ -87,9 +87,9 @@ def test_many_labels_bring_recall_to_its_binomial_limits() -> None:
 
 def test_nothing_is_left_to_doubt_when_every_row_is_checked() -> None:
     counts = AuditCounts(rows=[20, 80], checked=[20, 80], found=[15, 5], labelled=[6, 4], flagged=1)
-    for name, found in if_random_estimates(counts).items():
-        assert found.interval is not None
-        assert found.interval.width == 0, name
+    for name, result in if_random_estimates(counts).items():
+        assert result.interval is not None
+        assert result.interval.width == 0, name
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_nearly_the_same() -> None:
@@ -109,9 +109,9 @@ def test_the_same_seed_gives_the_same_numbers_and_another_nearly_the_same() -> N
     ],
 )
 def test_it_says_why_it_cannot_be_had(changed: dict[str, Any], reason: str) -> None:
-    found = if_random_estimates(worked(**changed))["f1"]
-    assert np.isnan(found.value)
-    assert reason in str(found.undefined_because)
+    result = if_random_estimates(worked(**changed))["f1"]
+    assert np.isnan(result.value)
+    assert reason in str(result.undefined_because)
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_it_says_why_it_cannot_be_had(changed: dict[str, Any], reason: str) -> N
     ],
 )
 def test_thin_answers_still_give_ordered_limits(changed: dict[str, Any]) -> None:
-    for name, found in if_random_estimates(worked(**changed)).items():
-        if found.interval is not None:
-            assert np.isfinite([found.interval.low, found.interval.high]).all() or name == "lift"
+    for name, result in if_random_estimates(worked(**changed)).items():
+        if result.interval is not None:
+            assert np.isfinite([result.interval.low, result.interval.high]).all() or name == "lift"
 
 
 def test_it_holds_the_truth_about_as_often_as_it_says() -> None:
@@ -142,13 +142,13 @@ def test_it_holds_the_truth_about_as_often_as_it_says() -> None:
         rows = np.diff([0, *edges, table.unlabelled.size])
         checked = np.array([40, 40, 40])
         starts = np.cumsum([0, *rows[:-1]])
-        found = [
+        result = [
             table.positive[start + rng.permutation(size)[:40]].sum() for start, size in zip(starts, rows, strict=True)
         ]
         ordered = -np.sort(-table.labelled)
         labelled = np.diff([0, *np.searchsorted(-ordered, [-table.threshold, -0.8], side="right"), ordered.size])
         counts = AuditCounts(
-            rows=rows, checked=checked, found=found, labelled=labelled, flagged=1, scenario="case-control"
+            rows=rows, checked=checked, found=result, labelled=labelled, flagged=1, scenario="case-control"
         )
         estimates, truth = if_random_estimates(counts), table.truth()
         hits += [truth[name] in estimates[name].interval for name in ("class_prior", "precision", "recall", "f1")]  # type: ignore[operator]

@@ -34,11 +34,11 @@ def test_expected_answers_of_an_erring_judge_lead_back_to_the_truth() -> None:
     answers = AuditCounts(
         rows=rows, checked=checked, found=np.round(checked * called), flagged=1, scenario="case-control"
     )
-    found = judged_estimates(answers, (0.05, 0.2))
-    assert found["precision"].value == pytest.approx(0.6, abs=1e-9)
-    assert found["recall"].value == pytest.approx(600 / 1000, abs=1e-9)
+    result = judged_estimates(answers, (0.05, 0.2))
+    assert result["precision"].value == pytest.approx(0.6, abs=1e-9)
+    assert result["recall"].value == pytest.approx(600 / 1000, abs=1e-9)
     assert design_estimates(answers)["recall"].value == pytest.approx(0.5)
-    assert 0.6 in found["recall"].interval  # type: ignore[operator]
+    assert 0.6 in result["recall"].interval  # type: ignore[operator]
 
 
 def test_false_calls_are_taken_off_the_whole_not_stratum_by_stratum() -> None:
@@ -52,8 +52,8 @@ def test_false_calls_are_taken_off_the_whole_not_stratum_by_stratum() -> None:
 def test_a_range_of_rates_holds_the_limits_of_each() -> None:
     wide = judged_estimates(counts(), ((0.0, 0.01), (0.0, 0.1)))
     for rates in ((0.0, 0.0), (0.01, 0.1), (0.0, 0.1), (0.005, 0.05)):
-        for name, found in judged_estimates(counts(), rates).items():
-            inner, outer = found.interval, wide[name].interval
+        for name, result in judged_estimates(counts(), rates).items():
+            inner, outer = result.interval, wide[name].interval
             if inner is not None and outer is not None:
                 assert outer.low <= inner.low + 1e-9, (rates, name)
                 assert outer.high >= inner.high - 1e-9, (rates, name)
@@ -78,11 +78,11 @@ def test_undecided_rows_widen_to_both_sides() -> None:
 
 
 def test_what_is_assumed_is_said() -> None:
-    found = judged_estimates(counts(), (0.01, (0.02, 0.1)))["f1"]
-    assert found.rests_on is not None
-    assert "0.02 to 0.1 of positives negative" in found.rests_on[1]
-    assert found.interval is not None
-    assert "judges who err" in found.interval.method
+    result = judged_estimates(counts(), (0.01, (0.02, 0.1)))["f1"]
+    assert result.rests_on is not None
+    assert "0.02 to 0.1 of positives negative" in result.rests_on[1]
+    assert result.interval is not None
+    assert "judges who err" in result.interval.method
 
 
 @pytest.mark.parametrize(
@@ -105,29 +105,29 @@ def test_agreement_of_two_judges_is_kappa_and_an_exact_share() -> None:
     # Cohen's own table has 45 yes-yes, 15 yes-no, 25 no-yes, 15 no-no: kappa .1304
     first = np.repeat([1, 1, 0, 0], [45, 15, 25, 15])
     second = np.repeat([1, 0, 1, 0], [45, 15, 25, 15])
-    found = agreement_of(first, second)
-    assert found.agreed.value == pytest.approx(0.6)
-    assert found.kappa.value == pytest.approx(0.130435, abs=1e-6)
-    assert found.agreed.interval is not None
-    assert found.agreed.interval.low == pytest.approx(0.4972, abs=1e-4)
-    assert found.kappa.value in found.kappa.interval  # type: ignore[operator]
+    result = agreement_of(first, second)
+    assert result.agreed.value == pytest.approx(0.6)
+    assert result.kappa.value == pytest.approx(0.130435, abs=1e-6)
+    assert result.agreed.interval is not None
+    assert result.agreed.interval.low == pytest.approx(0.4972, abs=1e-4)
+    assert result.kappa.value in result.kappa.interval  # type: ignore[operator]
 
 
 def test_disagreements_suggest_a_rate_of_false_calls() -> None:
     rng = np.random.default_rng(0)
     calls = rng.random((2, 4_000)) < 0.05  # all rows are negative
-    found = agreement_of(*calls.astype(int))
-    assert found.false_positive_rate[0] == pytest.approx(0.05, abs=0.01)
-    assert found.false_positive_rate[0] < found.false_positive_rate[1] < 0.07
-    assert found.reviewer_errors[0] == (0.0, found.false_positive_rate[1])
-    assert "errors that both make are not seen" in str(found)
-    assert found.to_dict()["rows"] == 4_000
+    result = agreement_of(*calls.astype(int))
+    assert result.false_positive_rate[0] == pytest.approx(0.05, abs=0.01)
+    assert result.false_positive_rate[0] < result.false_positive_rate[1] < 0.07
+    assert result.reviewer_errors[0] == (0.0, result.false_positive_rate[1])
+    assert "errors that both make are not seen" in str(result)
+    assert result.to_dict()["rows"] == 4_000
 
 
 def test_judges_who_always_agree_may_still_err_a_little() -> None:
-    found = agreement_of([0] * 20, [0] * 20 + [])
-    assert found.false_positive_rate[0] == 0 < found.false_positive_rate[1] < 0.15
-    assert found.kappa.undefined_because is not None
+    result = agreement_of([0] * 20, [0] * 20 + [])
+    assert result.false_positive_rate[0] == 0 < result.false_positive_rate[1] < 0.15
+    assert result.kappa.undefined_because is not None
 
 
 def test_answers_to_other_rows_are_refused() -> None:

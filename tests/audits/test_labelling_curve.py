@@ -19,8 +19,8 @@ def test_the_worked_example_has_its_numbers() -> None:
     curve = labelling_curve(counts)
     expected = [(0.318, 0.290, 0.363), (0.231, 0.136, 0.4186), (0.135, 0.039, 0.615), (1, 0.008, 1), (1, 0.001, 1)]
     # .4186 = 18/(18 + 25): 24 positives in the second stratum have a chance of .00476 only, below .005
-    found = [(rate.value, rate.low, rate.high) for rate in curve]
-    np.testing.assert_allclose(found, expected, atol=0.01)
+    result = [(rate.value, rate.low, rate.high) for rate in curve]
+    np.testing.assert_allclose(result, expected, atol=0.01)
     assert len(curve) == 5
     assert not curve.relative
 

@@ -61,16 +61,16 @@ def test_draws_agree_with_all_sets(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_numbers_per_stratum_have_their_exact_chances() -> None:
-    sizes, fraction, found = np.array([3, 4, 2]), np.array([0.5, 0.1, 0.0]), 3
+    sizes, fraction, result = np.array([3, 4, 2]), np.array([0.5, 0.1, 0.0]), 3
     ways = {
         taken: np.prod(
             [comb(int(size), part) * share**part for size, part, share in zip(sizes, taken, fraction, strict=True)]
         )
         for taken in product(range(4), range(5), range(3))
-        if sum(taken) == found
+        if sum(taken) == result
     }
     total = sum(ways.values())
-    drawn = module._drawn_numbers(np.random.default_rng(0), sizes, fraction, found)
+    drawn = module._drawn_numbers(np.random.default_rng(0), sizes, fraction, result)
     for taken, weight in ways.items():
         share = (drawn == taken).all(1).mean()
         assert share == pytest.approx(weight / total, abs=0.02), taken
@@ -124,8 +124,8 @@ def test_counts_of_another_table_are_refused() -> None:
 
 def test_labels_that_favour_high_scores_are_noticed_and_named() -> None:
     rng = np.random.default_rng(3)
-    labelled, found = rng.normal(7, 1, 60), np.concatenate([rng.uniform(5, 6, 20), rng.uniform(1, 4, 15)])
-    counts, rows, tally = worked(found=tuple(found), labelled=tuple(labelled))
+    labelled, result = rng.normal(7, 1, 60), np.concatenate([rng.uniform(5, 6, 20), rng.uniform(1, 4, 15)])
+    counts, rows, tally = worked(found=tuple(result), labelled=tuple(labelled))
     answer = labelling_of(counts, rows, tally)
     assert answer.contradicted
     assert answer.z < -2

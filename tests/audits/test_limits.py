@@ -38,14 +38,14 @@ def test_strict_limits_of_one_stratum_are_those_of_inverted_hypergeometric_tails
     for _ in range(60):
         rows = int(random.integers(1, 60))
         checked = int(random.integers(1, rows + 1))
-        found = int(random.integers(0, checked + 1))
+        result = int(random.integers(0, checked + 1))
         for confidence in (0.95, 0.8):
             tail = Fraction(1 - confidence) / 2
-            possible = range(found, rows - checked + found + 1)
-            few_enough = [x for x in possible if _tail(rows, x, checked, range(found + 1)) > tail]
-            many_enough = [x for x in possible if _tail(rows, x, checked, range(found, checked + 1)) > tail]
-            limits_found = stratum_limits(rows, checked, found, confidence=confidence, interval="strict")
-            assert limits_found == (min(many_enough), max(few_enough)), (rows, checked, found)
+            possible = range(result, rows - checked + result + 1)
+            few_enough = [x for x in possible if _tail(rows, x, checked, range(result + 1)) > tail]
+            many_enough = [x for x in possible if _tail(rows, x, checked, range(result, checked + 1)) > tail]
+            limits_found = stratum_limits(rows, checked, result, confidence=confidence, interval="strict")
+            assert limits_found == (min(many_enough), max(few_enough)), (rows, checked, result)
 
 
 def test_a_stratum_too_large_to_write_out_has_the_same_limits(monkeypatch):
@@ -63,10 +63,10 @@ def test_a_stratum_too_large_to_write_out_has_the_same_limits(monkeypatch):
 
 
 def test_swapping_the_classes_mirrors_the_limits():
-    for rows, checked, found in ((300, 40, 3), (77, 20, 0), (1000, 100, 55)):
+    for rows, checked, result in ((300, 40, 3), (77, 20, 0), (1000, 100, 55)):
         for kind in ("strict", "balanced"):
-            low, high = stratum_limits(rows, checked, found, interval=kind)
-            mirrored = stratum_limits(rows, checked, checked - found, interval=kind)
+            low, high = stratum_limits(rows, checked, result, interval=kind)
+            mirrored = stratum_limits(rows, checked, checked - result, interval=kind)
             # a quantile is the lowest number that reaches a level, so mirrored ones may be one row apart
             assert abs(rows - high - mirrored[0]) <= 1
             assert abs(rows - low - mirrored[1]) <= 1
@@ -109,8 +109,8 @@ def test_many_audits_at_once_have_the_limits_of_each():
     rows, checked = [200, 300, 2000], [50, 40, 60]
     audits = [[30, 5, 1], [30, 0, 0], [50, 40, 2]]
     together = draw_totals(rows, checked, audits, 1, interval="balanced", draws=20_000, seed=3)
-    for place, found in enumerate(audits):
-        alone = draw_totals(rows, checked, found, 1, interval="balanced", draws=20_000, seed=3)
+    for place, result in enumerate(audits):
+        alone = draw_totals(rows, checked, result, 1, interval="balanced", draws=20_000, seed=3)
         for level in (0.025, 0.5, 0.975):
             one = quantile(alone.everywhere.high, level)[0]
             assert quantile(together.everywhere.high, level)[place] == pytest.approx(one, rel=0.06, abs=3)

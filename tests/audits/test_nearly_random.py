@@ -25,10 +25,10 @@ def matching(labelled: list[int]) -> AuditCounts:
 def test_no_preference_is_the_sharper_column() -> None:
     counts = matching([40, 6, 4])
     ours, theirs = nearly_random_estimates(counts, factor=1), if_random_estimates(counts)
-    for name, found in ours.items():
-        assert found.interval is not None
+    for name, result in ours.items():
+        assert result.interval is not None
         assert theirs[name].interval is not None
-        assert (found.interval.low, found.interval.high) == (theirs[name].interval.low, theirs[name].interval.high)
+        assert (result.interval.low, result.interval.high) == (theirs[name].interval.low, theirs[name].interval.high)
 
 
 def test_a_larger_preference_is_never_narrower_and_values_stay() -> None:
@@ -52,9 +52,9 @@ def test_labels_at_the_worst_preference_lead_back_to_the_truth() -> None:
 
 
 def test_what_is_assumed_is_said_and_what_cannot_be_is_refused() -> None:
-    found = nearly_random_estimates(matching([40, 6, 4]))["f1"]
-    assert found.basis == "bounds"
-    assert found.rests_on == ("labels favour positives on either side of the threshold at most 3:1",)
+    result = nearly_random_estimates(matching([40, 6, 4]))["f1"]
+    assert result.basis == "bounds"
+    assert result.rests_on == ("labels favour positives on either side of the threshold at most 3:1",)
     assert np.isnan(nearly_random_estimates(matching([0, 0, 0]))["f1"].value)
     with pytest.raises(AssumptionError, match="factor must lie between 1"):
         nearly_random_estimates(matching([40, 6, 4]), factor=0.5)

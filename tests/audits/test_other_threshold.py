@@ -41,17 +41,17 @@ def test_the_threshold_of_the_audit_gives_the_same_numbers():
 
 @pytest.mark.parametrize("threshold", [12.5, 11.0, 10.0, 8.0, 4.5, 2.0, 0.5])
 def test_with_every_row_checked_another_threshold_gives_the_truth_there(threshold):
-    found = _result(checked=(4, 8)).at(threshold)
+    result = _result(checked=(4, 8)).at(threshold)
     scores = np.append(np.arange(12.0, 0.0, -1.0), [10.5, 6.5, 2.5])
     positive = np.append(np.isin(scores[:12], [11, 9, 8, 5]), [True, True, False])
     flagged = scores >= threshold
-    assert found.threshold == threshold
-    recall = found.estimates["recall"]
+    assert result.threshold == threshold
+    recall = result.estimates["recall"]
     assert recall.value == pytest.approx((flagged & positive).sum() / positive.sum())
     assert recall.interval.width == 0
     if flagged.any():
-        assert found.estimates["precision"].value == pytest.approx((flagged & positive).sum() / flagged.sum())
-    assert found.estimates["class_prior"].value == pytest.approx(positive.mean())
+        assert result.estimates["precision"].value == pytest.approx((flagged & positive).sum() / flagged.sum())
+    assert result.estimates["class_prior"].value == pytest.approx(positive.mean())
 
 
 def test_a_part_without_a_checked_row_has_its_siblings_share_and_open_limits():

@@ -59,13 +59,13 @@ def plan(**more):
 def test_hostile_ids_and_columns_come_back_as_they_were_in_every_format(ending, tmp_path):
     made = plan()
     made.write(tmp_path / f"queue.{ending}")
-    found = read_queue(tmp_path / f"queue.{ending}")
-    assert found.names == ["case", "=note", "n", "batch", "probability", "answer"]
-    assert [str(one) for one in found.column("case")] == list(made.rows.name)
-    assert [str(one) for one in found.column("=note")] == list(made.rows.kept["=note"])
-    assert [int(one) for one in found.column("n")] == list(made.rows.kept["n"])
+    result = read_queue(tmp_path / f"queue.{ending}")
+    assert result.names == ["case", "=note", "n", "batch", "probability", "answer"]
+    assert [str(one) for one in result.column("case")] == list(made.rows.name)
+    assert [str(one) for one in result.column("=note")] == list(made.rows.kept["=note"])
+    assert [int(one) for one in result.column("n")] == list(made.rows.kept["n"])
     chances = made.probability[made.rows.stratum].tolist()
-    told = [float(one) for one in found.column("probability")]
+    told = [float(one) for one in result.column("probability")]
     assert told == (pytest.approx(chances, rel=1e-15) if ending == "xlsx" else chances)  # Excel keeps 16 digits
     assert read_plan(tmp_path / f"queue.{ending}").rows.name == made.rows.name
 
@@ -111,10 +111,10 @@ def test_the_same_table_and_seed_give_the_same_bytes(ending, tmp_path, monkeypat
 
 def test_scores_and_strata_are_shown_only_when_asked_for(tmp_path):
     plan(show_scores=True).write(tmp_path / "queue.csv")
-    found = read_queue(tmp_path / "queue.csv")
-    assert found.names[3:5] == ["score", "stratum"]
+    result = read_queue(tmp_path / "queue.csv")
+    assert result.names[3:5] == ["score", "stratum"]
     made = read_plan(tmp_path / "queue.csv")
-    assert [float(one) for one in found.column("score")] == made.rows.score.tolist()
+    assert [float(one) for one in result.column("score")] == made.rows.score.tolist()
 
 
 def test_the_plan_file_holds_all_that_reading_needs_and_no_folder(tmp_path):
@@ -197,7 +197,7 @@ def test_ids_that_look_like_numbers_are_read_back_as_they_were(ending, write, tm
     assert read_audit(tmp_path / f"queue.{ending}").plan.budget == 30
 
 
-@pytest.mark.parametrize(("cell", "words"), [("a" * 200_000, "200,000 characters"), ("\ud800", "no text")])
+@pytest.mark.parametrize(("cell", "words"), [("a" * 200_000, "200,000 characters"), ("\ud800", "not valid text")])
 def test_cells_that_no_reader_of_text_takes_are_refused_before_anybody_answers(cell, words, tmp_path):
     made = plan()
     odd = replace(made, rows=replace(made.rows, kept={"note": (cell,) * len(made.rows)}))

@@ -20,7 +20,7 @@ def _result(**more):
 
 def test_the_dictionary_is_json_and_every_number_names_its_basis():
     answer = json.loads(json.dumps(_result(labelled=[30, 10], threshold=0.5).to_dict(), allow_nan=False))
-    assert {found["basis"] for found in answer["estimates"].values()} == {"design"}
+    assert {result["basis"] for result in answer["estimates"].values()} == {"design"}
     assert answer["if_random"]["recall"]["basis"] == "random labelling"
     assert answer["strata"][0] | {} == {
         "rows": 200,
@@ -108,11 +108,11 @@ def test_the_class_prior_of_an_audit_is_taken_where_one_is_taken():
     random = np.random.default_rng(1)
     labels = np.repeat([1, 0], [100, 900])
     scores = np.append(random.normal(2, 1, 100), random.normal(0, 1, 900))
-    found = pulens.evaluate(
+    result = pulens.evaluate(
         labels, scores, class_prior=_result(labelled=[80, 20]).class_prior, threshold=1.0, labelling="random"
     )
-    assert found.class_prior.method == prior.method
-    assert found.estimates["recall"].interval is not None
+    assert result.class_prior.method == prior.method
+    assert result.estimates["recall"].interval is not None
 
 
 def test_the_class_prior_of_a_known_table_is_certain_and_that_of_a_half_audit_is_refused():

@@ -48,7 +48,7 @@ def test_reviewed_rows_go_back_among_the_unlabelled_whatever_label_they_have_tod
     assert counts.rows.sum() == 98
     assert counts.labelled.sum() == 2
     assert counts.known_negative.sum() == 0
-    with pytest.raises(InputError, match="do not make ranges of scores"):
+    with pytest.raises(InputError, match="do not match ranges of scores"):
         Reviews.joined(log, labels, scores)
 
 
@@ -180,15 +180,17 @@ def from_the_top() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def test_a_review_from_the_top_gives_precision_exactly_and_bounds_for_the_rest() -> None:
     labels, scores, answers = from_the_top()
     reviews = Reviews.reviewed_above(labels, scores, 9801, answers=answers, scenario="case-control")
-    found = design_estimates(reviews.counts(scores >= 9801))
-    assert (found["precision"].value, found["precision"].interval.low, found["precision"].interval.high) == (0.75,) * 3
-    assert found["recall"].interval.low == pytest.approx(150 / 9950, abs=1e-12)
-    assert found["recall"].interval.high == 1
-    assert found["f1"].interval.low == pytest.approx(0.029557, abs=1e-6)
-    assert found["f1"].interval.high == pytest.approx(0.857143, abs=1e-6)
+    result = design_estimates(reviews.counts(scores >= 9801))
+    assert (result["precision"].value, result["precision"].interval.low, result["precision"].interval.high) == (
+        0.75,
+    ) * 3
+    assert result["recall"].interval.low == pytest.approx(150 / 9950, abs=1e-12)
+    assert result["recall"].interval.high == 1
+    assert result["f1"].interval.low == pytest.approx(0.029557, abs=1e-6)
+    assert result["f1"].interval.high == pytest.approx(0.857143, abs=1e-6)
     for name in ("recall", "f1", "class_prior"):
-        assert found[name].basis == "bounds"
-        assert found[name].interval.confidence is None
+        assert result[name].basis == "bounds"
+        assert result[name].interval.confidence is None
     told = identify(reviews, scores >= 9801)
     assert told.exactly == ("precision",)
     assert "9,800 rows had no chance of being checked" in told.sentence
@@ -202,12 +204,12 @@ def test_a_random_share_below_identifies_everything() -> None:
     answers[below] = np.isin(below, below[:4])
     reviews = Reviews.reviewed_above(labels, scores, 9801, below_share=0.02, answers=answers, scenario="case-control")
     assert not reviews.notices
-    found = design_estimates(reviews.counts(scores >= 9801))
-    assert found["recall"].value == pytest.approx(0.428571, abs=1e-6)
-    assert found["f1"].value == pytest.approx(0.545455, abs=1e-6)
-    assert found["class_prior"].value == pytest.approx(0.035)
+    result = design_estimates(reviews.counts(scores >= 9801))
+    assert result["recall"].value == pytest.approx(0.428571, abs=1e-6)
+    assert result["f1"].value == pytest.approx(0.545455, abs=1e-6)
+    assert result["class_prior"].value == pytest.approx(0.035)
     for name, low, high in (("recall", 0.241, 0.698), ("f1", 0.365, 0.723), ("class_prior", 0.021, 0.062)):
-        assert found[name].interval.low == pytest.approx(low, abs=1e-3)
-        assert found[name].interval.high == pytest.approx(high, abs=1e-3)
-        assert found[name].basis == "design"
+        assert result[name].interval.low == pytest.approx(low, abs=1e-3)
+        assert result[name].interval.high == pytest.approx(high, abs=1e-3)
+        assert result[name].basis == "design"
     assert identify(reviews, scores >= 9801).bounded == ()

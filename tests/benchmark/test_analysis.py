@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from pulens.errors import InputError
-from pulens.intervals.kernels.holm import holm
+from pulens.inference.kernels.holm import holm
 from pulens.research.benchmark.analyse import bayesian, cells, costs, failures, labels, paired, ranks, tables
 
 
@@ -51,27 +51,27 @@ def test_holm_is_the_step_down_procedure():
     rng = np.random.default_rng(0)
     for _ in range(50):
         p = rng.uniform(size=6) ** 3
-        found = np.array(holm(p))
+        result = np.array(holm(p))
         for level in (0.01, 0.05, 0.2):  # reject while p_(j) <= level / (m - j + 1)
             rejected = set()
             for step, place in enumerate(np.argsort(p)):
                 if p[place] > level / (6 - step):
                     break
                 rejected.add(place)
-            assert rejected == set(np.flatnonzero(found <= level))
+            assert rejected == set(np.flatnonzero(result <= level))
     assert np.isnan(holm([0.01, np.nan])[1])
     assert holm([0.01, np.nan])[0] == 0.01
 
 
 def test_methods_are_compared_with_nnpu_on_the_seeds_they_share():
-    found = table({"nnpu": [[0.80, 0.81, 0.82, 0.79]], "good": [[0.85, 0.86, 0.88, 0.84]], "same": [[0.80, 0.82]]})
-    good, same = paired.against_reference(found)
+    result = table({"nnpu": [[0.80, 0.81, 0.82, 0.79]], "good": [[0.85, 0.86, 0.88, 0.84]], "same": [[0.80, 0.82]]})
+    good, same = paired.against_reference(result)
     expected = stats.ttest_rel([0.85, 0.86, 0.88, 0.84], [0.80, 0.81, 0.82, 0.79]).pvalue
     assert good.p_value == pytest.approx(expected)
     assert good.corrected == pytest.approx(2 * expected)
     assert (good.verdict(), same.verdict(), same.n) == ("better", "tie", 2)
     with pytest.raises(InputError, match="no run of 'vpu'"):
-        paired.against_reference(found, "vpu")
+        paired.against_reference(result, "vpu")
 
 
 def test_equal_runs_tie_and_constant_gains_are_certain():
@@ -134,8 +134,8 @@ def test_ranking_leaves_holes_out_and_groups_neighbours():
     values = {
         name: [[level + 0.01 * one] for one in range(6)] for name, level in {"a": 0.9, "b": 0.8, "c": 0.3}.items()
     }
-    found = table(values) | {("rare", "d0"): {0: 0.99}}
-    ranking = ranks.rank(found)
+    result = table(values) | {("rare", "d0"): {0: 0.99}}
+    ranking = ranks.rank(result)
     assert ranking.learners == ("a", "b", "c")
     assert ranking.ranks == (1.0, 2.0, 3.0)
     assert len(ranking.datasets) == 6
@@ -189,9 +189,9 @@ def test_label_curves_say_how_many_labels_are_enough():
 
 def test_a_method_is_efficient_if_none_is_as_good_in_less_time():
     rows = [row("slow", "x", 1, 0.9, seconds=9.0), row("quick", "x", 1, 0.8), row("bad", "x", 1, 0.7, seconds=2.0)]
-    found = {one.learner: one for one in costs.costs(rows)}
-    assert {name for name, one in found.items() if one.is_efficient} == {"slow", "quick"}
-    assert found["slow"].memory == 1000
+    result = {one.learner: one for one in costs.costs(rows)}
+    assert {name for name, one in result.items() if one.is_efficient} == {"slow", "quick"}
+    assert result["slow"].memory == 1000
 
 
 def test_score_views_count_every_row_and_measure_the_overlap():
@@ -201,8 +201,8 @@ def test_score_views_count_every_row_and_measure_the_overlap():
 
         def counts(self, key, part, epoch):
             centre = np.array([-2.0, -1.0, 0.5, 2.0])
-            found = {"positive": [0, 2, 4, 6], "negative": [6, 6, 0, 0], "labelled": [0, 0, 1, 1]}
-            return {name: np.array(own) for name, own in found.items()} | {"lowest": centre, "highest": centre}
+            result = {"positive": [0, 2, 4, 6], "negative": [6, 6, 0, 0], "labelled": [0, 0, 1, 1]}
+            return {name: np.array(own) for name, own in result.items()} | {"lowest": centre, "highest": centre}
 
     view = failures.score_view(Told(), "key")
     assert {kind: int(own.sum()) for kind, own in view.counts.items()} == {
@@ -217,12 +217,12 @@ def test_score_views_count_every_row_and_measure_the_overlap():
 
 
 def test_tables_mark_the_best_and_escape_names():
-    found = table({"a_b": [[0.9, 0.91]], "c": [[0.8, 0.82]], "e": [[0.7, 0.7]]})
-    latex = tables.as_latex(found, {"c": "C & co"})
+    result = table({"a_b": [[0.9, 0.91]], "c": [[0.8, 0.82]], "e": [[0.7, 0.7]]})
+    latex = tables.as_latex(result, {"c": "C & co"})
     assert r"a\_b & \textbf{90.50} $\pm$ 0.71 \\" in latex
     assert r"\underline{81.00}" in latex
     assert r"C \& co" in latex
-    lines = tables.as_csv(found, {("c", "d0"): 0.85}).splitlines()
+    lines = tables.as_csv(result, {("c", "d0"): 0.85}).splitlines()
     assert lines[2].startswith("c,d0,2,0.810000,")
     assert lines[2].endswith(",0.8500")
 

@@ -48,10 +48,10 @@ def test_tallies_give_back_the_metrics_at_the_decision(undisturbed):
 
 def test_one_line_of_duckdb_reads_it(undisturbed):
     duckdb = pytest.importorskip("duckdb", reason="DuckDB is not installed: pip install 'pulens[data]'")
-    found = duckdb.sql(
+    result = duckdb.sql(
         f"SELECT learner, count(*) AS runs FROM '{undisturbed.folder}/runs/*.parquet' GROUP BY learner ORDER BY learner"
     ).fetchall()
-    assert found == [("elkan_noto", 4), ("naive_network", 4), ("nnpu", 4), ("pn", 4), ("vpu", 4)]
+    assert result == [("elkan_noto", 4), ("naive_network", 4), ("nnpu", 4), ("pn", 4), ("vpu", 4)]
 
 
 @pytest.mark.parametrize("name", ["nnpu", "vpu"])
@@ -151,23 +151,23 @@ def test_areas_on_the_device_are_those_of_scikit_learn():
     scores = rng.integers(-3, 4, size=(5, 60)).astype(np.float32)  # many ties
     truth = rng.random((5, 60)) < 0.4
     used = rng.random((5, 60)) < 0.8
-    found = area(torch.as_tensor(scores), torch.as_tensor(truth & used), torch.as_tensor(~truth & used))
+    result = area(torch.as_tensor(scores), torch.as_tensor(truth & used), torch.as_tensor(~truth & used))
     for run in range(5):
         expected = roc_auc_score(truth[run][used[run]], scores[run][used[run]])
-        assert float(found[run]) == pytest.approx(expected, abs=1e-12)
+        assert float(result[run]) == pytest.approx(expected, abs=1e-12)
 
 
 def test_exact_metrics_are_those_of_scikit_learn():
     rng = np.random.default_rng(1)
     scores = decisions(rng.integers(-3, 4, 80) / 4)
     truth = rng.random(80) < 0.4
-    found = exact_metrics(scores, truth)
+    result = exact_metrics(scores, truth)
     called = scores >= 0
-    assert found["precision"] == pytest.approx(precision_score(truth, called))
-    assert found["recall"] == pytest.approx(recall_score(truth, called))
-    assert found["f1"] == pytest.approx(f1_score(truth, called))
-    assert found["roc_auc"] == pytest.approx(roc_auc_score(truth, scores))
-    assert found["average_precision"] == pytest.approx(average_precision_score(truth, scores))
+    assert result["precision"] == pytest.approx(precision_score(truth, called))
+    assert result["recall"] == pytest.approx(recall_score(truth, called))
+    assert result["f1"] == pytest.approx(f1_score(truth, called))
+    assert result["roc_auc"] == pytest.approx(roc_auc_score(truth, scores))
+    assert result["average_precision"] == pytest.approx(average_precision_score(truth, scores))
 
 
 def test_bins_are_few_keep_every_row_and_never_straddle_zero():
@@ -175,17 +175,17 @@ def test_bins_are_few_keep_every_row_and_never_straddle_zero():
     scores = decisions(rng.normal(size=5000))
     truth = rng.random(5000) < 0.3
     labelled = truth & (rng.random(5000) < 0.2)
-    found = binned_counts(scores, JudgedRows(np.arange(5000), truth, labelled, ~labelled), 64)
-    assert found["lowest"].size <= 64
-    assert ((found["lowest"] >= 0) == (found["highest"] >= 0)).all()
-    assert (found["highest"][:-1] < found["lowest"][1:]).all()
-    assert [int(found[kind].sum()) for kind in ("positive", "negative", "labelled", "unlabelled")] == [
+    result = binned_counts(scores, JudgedRows(np.arange(5000), truth, labelled, ~labelled), 64)
+    assert result["lowest"].size <= 64
+    assert ((result["lowest"] >= 0) == (result["highest"] >= 0)).all()
+    assert (result["highest"][:-1] < result["lowest"][1:]).all()
+    assert [int(result[kind].sum()) for kind in ("positive", "negative", "labelled", "unlabelled")] == [
         truth.sum(),
         (~truth).sum(),
         labelled.sum(),
         (~labelled).sum(),
     ]
-    assert found["positive"][found["lowest"] >= 0].sum() == (truth & (scores >= 0)).sum()
+    assert result["positive"][result["lowest"] >= 0].sum() == (truth & (scores >= 0)).sum()
 
 
 def test_numbers_too_small_for_single_precision_stay_positive():
@@ -198,8 +198,8 @@ def test_differences_are_found(undisturbed, tmp_path, smoke):
     rows[0]["choices"][0]["accuracy"] += 1e-9
     rows[1]["seconds"] = 1e9  # timings do not count
     store.add(rows[:-1])
-    found = archives.differences(undisturbed, archives.read(tmp_path / "other"))
-    assert found == [f"{rows[-1]['key']} is in the first only", f"{rows[0]['key']}: choices differs"]
+    result = archives.differences(undisturbed, archives.read(tmp_path / "other"))
+    assert result == [f"{rows[-1]['key']} is in the first only", f"{rows[0]['key']}: choices differs"]
 
 
 def test_folders_that_are_no_archives_are_left_alone(tmp_path):

@@ -75,7 +75,8 @@ def assert_same_scores(run, one, other):
     for selection in ("last", "proxy_accuracy", "proxy_roc_auc"):
         for part in ("validation", "test"):
             np.testing.assert_array_equal(
-                *(getattr(found.choices[selection], part) for found in (first, second)), err_msg=f"{selection}, {part}"
+                *(getattr(result.choices[selection], part) for result in (first, second)),
+                err_msg=f"{selection}, {part}",
             )
 
 
@@ -184,10 +185,10 @@ def test_columns_are_scaled_by_training_rows_alone(name):
     np.testing.assert_array_equal(one.labels, again.labels)
     method = methods.find(name)
     fit = training._fit_stack if method.is_network else training._fit_one_by_one
-    found, changed = (fit(method, [prepared], rows, "cpu")[0][0] for prepared, rows in ((one, table), (again, other)))
+    result, changed = (fit(method, [prepared], rows, "cpu")[0][0] for prepared, rows in ((one, table), (again, other)))
     for selection in ("last", "proxy_accuracy"):
-        np.testing.assert_array_equal(found.choices[selection].validation, changed.choices[selection].validation)
-    assert not np.array_equal(found.choices["last"].test, changed.choices["last"].test)
+        np.testing.assert_array_equal(result.choices[selection].validation, changed.choices[selection].validation)
+    assert not np.array_equal(result.choices["last"].test, changed.choices["last"].test)
 
 
 def test_scaled_columns_have_mean_0_and_deviation_1_on_the_training_pool():

@@ -27,9 +27,9 @@ def test_the_page_is_what_the_settings_make_of_it(departures):
 
 
 def test_the_authors_settings_are_known_for_every_method_and_are_settings(departures):
-    found = departures.authors()
-    assert tuple(sorted(found)) == tuple(sorted(learners.compared()))
-    for learner, places in found.items():
+    result = departures.authors()
+    assert tuple(sorted(result)) == tuple(sorted(learners.compared()))
+    for learner, places in result.items():
         known = set(methods.find(learner).settings)
         assert {name for one in places.values() for name in one} <= known, learner
 

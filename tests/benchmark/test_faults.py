@@ -165,13 +165,13 @@ def test_worker_processes_one_of_them_killed_change_nothing(smoke, undisturbed, 
 
 def workers() -> list[int]:
     """Worker processes of this one."""
-    found = []
+    result = []
     for path in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
             parent = int((path / "stat").read_text().rsplit(")", 1)[1].split()[1])
             if parent == os.getpid() and b"pulens.research.benchmark.processes" in (path / "cmdline").read_bytes():
-                found.append(int(path.name))
-    return sorted(found)
+                result.append(int(path.name))
+    return sorted(result)
 
 
 def test_without_torch_a_benchmark_says_what_to_install(monkeypatch):

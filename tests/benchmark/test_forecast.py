@@ -33,9 +33,9 @@ def runs(settings=None, *, rows=None, learner="nnpu", dataset="spambase"):
 
 
 def test_runs_like_the_measured_ones_take_what_was_measured():
-    found = forecast(runs(), [rate()], "cpu")
-    assert (found.seconds, found.measured, found.adjusted) == (16.0, 2, 0)
-    assert not found.unrecorded
+    result = forecast(runs(), [rate()], "cpu")
+    assert (result.seconds, result.measured, result.adjusted) == (16.0, 2, 0)
+    assert not result.unrecorded
 
 
 @pytest.mark.parametrize(
@@ -48,9 +48,9 @@ def test_runs_like_the_measured_ones_take_what_was_measured():
     ],
 )
 def test_fewer_rows_and_epochs_take_less(settings, rows, factor):
-    found = forecast(runs(settings, rows=rows), [rate()], "cpu")
-    assert found.seconds == pytest.approx(16 * factor)
-    assert (found.measured, found.adjusted) == (0, 2)
+    result = forecast(runs(settings, rows=rows), [rate()], "cpu")
+    assert result.seconds == pytest.approx(16 * factor)
+    assert (result.measured, result.adjusted) == (0, 2)
 
 
 def test_epochs_of_so_many_steps_do_not_depend_on_rows():
@@ -72,16 +72,16 @@ def test_the_rate_of_runs_as_long_is_taken_where_there_is_one():
 
 
 def test_other_data_of_the_kind_are_scaled_by_rows_and_epochs():
-    found = forecast(runs({"epochs": 4}, dataset="mushroom"), [rate()], "cpu")
-    assert (found.scaled, found.seconds) == (2, pytest.approx(1.6 * 8124 / 4601))
+    result = forecast(runs({"epochs": 4}, dataset="mushroom"), [rate()], "cpu")
+    assert (result.scaled, result.seconds) == (2, pytest.approx(1.6 * 8124 / 4601))
 
 
 def test_files_that_do_not_say_what_was_measured_scale_by_rows_and_say_so(tmp_path):
     old = {name: value for name, value in vars(rate()).items() if name not in ("rows", "settings")}
     path = tmp_path / "old.json"
     path.write_text(json.dumps({"source": "old", "rates": [old]}))
-    found = forecast(runs({"epochs": 4}, rows=460), load_rates(path)[1], "cpu")
-    assert found.seconds == pytest.approx(16 * 460 / 4601)
+    result = forecast(runs({"epochs": 4}, rows=460), load_rates(path)[1], "cpu")
+    assert result.seconds == pytest.approx(16 * 460 / 4601)
     protocol = load_protocol("conventional", learners=["nnpu"], datasets=["spambase"])
     text = "\n".join(plan_lines(expand(protocol), path))
     assert "rates that do not say with which epochs they were measured: other settings are not accounted for" in text
@@ -107,26 +107,26 @@ def test_archives_remember_rows_and_lengths(tmp_path, undisturbed):
     path = tmp_path / "rates.json"
     path.write_text(rates_text(undisturbed, "here"))
     assert load_rates(path)[1] == measured_rates(undisturbed)
-    found = forecast(expand(load_protocol("smoke")).runs, measured_rates(undisturbed), "cpu")
+    result = forecast(expand(load_protocol("smoke")).runs, measured_rates(undisturbed), "cpu")
     whole = sum((row["stack_seconds"] + row["stack_watching_seconds"]) / row["stack_runs"] for row in undisturbed.done)
-    assert (found.measured, found.adjusted, found.unknown) == (20, 0, 0)
-    assert found.seconds == pytest.approx(whole, rel=0.5)  # medians of four
+    assert (result.measured, result.adjusted, result.unknown) == (20, 0, 0)
+    assert result.seconds == pytest.approx(whole, rel=0.5)  # medians of four
 
 
 def test_runs_of_several_lengths_are_several_rates(undisturbed):
     row = next(row for row in undisturbed.done if row["learner"] == "nnpu")
     longer = {**json.loads(row["settings"]), "epochs": 40}
     rows = [row, {**row, "settings": json.dumps(longer)}, {**row, "rows_used": None}]
-    found = measured_rates(SimpleNamespace(done=rows))
-    assert sorted((one.rows, one.settings["epochs"]) for one in found) == [(400, 3), (400, 40), (1797, 3)]
+    result = measured_rates(SimpleNamespace(done=rows))
+    assert sorted((one.rows, one.settings["epochs"]) for one in result) == [(400, 3), (400, 40), (1797, 3)]
 
 
 def test_the_shipped_rates_know_what_they_were_measured_with():
     _, rates = load_rates()
     assert all(one.rows and one.settings is not None for one in rates)
     plan = expand(load_protocol("conventional", learners=["nnpu", "dist_pu", "pan", "puet"], datasets=["spambase"]))
-    found = forecast(plan.runs, rates, "cpu")
-    assert (found.adjusted, found.unknown, found.unrecorded) == (0, 0, False)
+    result = forecast(plan.runs, rates, "cpu")
+    assert (result.adjusted, result.unknown, result.unrecorded) == (0, 0, False)
 
 
 def test_hours_of_methods_that_use_no_gpu_stand_beside_those_of_the_gpu(capsys):

@@ -72,12 +72,12 @@ def test_every_value_of_a_file_is_read_under_its_name_of_today(folder):
 
     files = sorted((folder / "runs").glob("*.parquet"))
     stored = [row for path in files for row in pq.read_table(path).to_pylist()]
-    found = read(folder).table().to_pylist()
-    assert len(found) == 13
+    result = read(folder).table().to_pylist()
+    assert len(result) == 13
     later = {"macro_f1", "oracle_macro_f1", "variant", "told_class_prior"}  # what format 1 never had is empty
-    rows = [inner for row in found for name in ("choices", "curve") for inner in row[name] or ()] + found
+    rows = [inner for row in result for name in ("choices", "curve") for inner in row[name] or ()] + result
     assert {one.pop(name) for one in rows for name in later & set(one)} == {None}
-    assert repr(found) == repr(sorted(renamed(stored), key=lambda row: row["key"]))  # as text: nan is not nan
+    assert repr(result) == repr(sorted(renamed(stored), key=lambda row: row["key"]))  # as text: nan is not nan
 
 
 def test_an_archive_says_the_newer_format_once_it_holds_a_file_of_it(folder):
@@ -97,8 +97,8 @@ def test_finished_runs_are_not_done_again_and_the_rest_is(folder):
     plan = expand(load_protocol("smoke", methods=["nnpu", "vpu", "pn", "elkan_noto"], settings=settings))
     before = {row["key"]: row for row in read(folder).done}
     assert set(before) < {run.key for run in plan.runs}
-    found = run_plan(plan, folder, Options(retry_failed=True))
-    assert (found.done, found.failed, found.added) == (16, 0, 4)
+    result = run_plan(plan, folder, Options(retry_failed=True))
+    assert (result.done, result.failed, result.added) == (16, 0, 4)
     after = read(folder)
     assert {row["key"]: row for row in after.done if row["key"] in before}.keys() == before.keys()
     assert after.failed == ()

@@ -14,7 +14,7 @@ def test_estimates_are_those_of_evaluate_on_the_same_counts(undisturbed):
     import pulens
 
     run = undisturbed.done[-1]
-    found = {row["metric"]: row for row in judge(undisturbed, rows=[run], redraws=200)}
+    result = {row["metric"]: row for row in judge(undisturbed, rows=[run], redraws=200)}
     tally = undisturbed.tally(run["key"])
     labelled, unlabelled, _ = tally.increments()
     labels = np.repeat(np.repeat([[1, 0]], len(tally), 0).ravel(), np.stack([labelled, unlabelled], 1).ravel())
@@ -23,8 +23,8 @@ def test_estimates_are_those_of_evaluate_on_the_same_counts(undisturbed):
     options = {"class_prior": prior, "scenario": run["scenario"], "threshold": 0.0, "redraws": 200}
     expected = pulens.evaluate(labels, scores, **options, labelling="random")
     for name in ("roc_auc", "recall", "accuracy"):
-        assert found[name]["estimate"] == pytest.approx(expected.estimates[name].value)
-        assert found[name]["low"] == pytest.approx(expected.estimates[name].interval.low)
+        assert result[name]["estimate"] == pytest.approx(expected.estimates[name].value)
+        assert result[name]["low"] == pytest.approx(expected.estimates[name].interval.low)
 
 
 def test_intervals_hold_where_labels_are_at_random(undisturbed):
@@ -40,12 +40,12 @@ def test_a_reason_stands_where_there_is_no_answer(undisturbed):
 
 
 def test_the_best_epoch_costs_nothing_and_others_cost_something(undisturbed):
-    found = {row["selection"]: row for row in epoch_regret(undisturbed)}
-    for row in found.values():
+    result = {row["selection"]: row for row in epoch_regret(undisturbed)}
+    for row in result.values():
         assert 0 <= row["regret"] <= row["worst"]
-    assert found["oracle_accuracy"]["uses_truth"]
-    assert not found["proxy_roc_auc"]["uses_truth"]
-    assert found["loss"]["runs"] == 4  # VPU alone has a loss of its own
+    assert result["oracle_accuracy"]["uses_truth"]
+    assert not result["proxy_roc_auc"]["uses_truth"]
+    assert result["loss"]["runs"] == 4  # VPU alone has a loss of its own
 
 
 def test_choosing_a_method_by_the_truth_costs_nothing(undisturbed):
@@ -66,9 +66,9 @@ def test_unknown_words_are_refused(undisturbed):
 
 def test_rates_of_an_archive_forecast_its_own_plan(smoke, undisturbed):
     rates = measured_rates(undisturbed)
-    found = forecast(smoke.runs, rates, "cpu")
-    assert (found.measured, found.unknown) == (20, 0)
-    assert found.seconds == pytest.approx(sum(rate.seconds * rate.runs for rate in rates))
+    result = forecast(smoke.runs, rates, "cpu")
+    assert (result.measured, result.unknown) == (20, 0)
+    assert result.seconds == pytest.approx(sum(rate.seconds * rate.runs for rate in rates))
     without = forecast(smoke.runs, [rate for rate in rates if rate.learner != "vpu"], "cpu")
     assert (without.unknown, without.unknown_learners) == (4, ("vpu",))
     assert '"source": "here"' in rates_text(undisturbed, "here")
@@ -84,6 +84,6 @@ def test_a_choice_without_the_metric_costs_nothing_and_breaks_nothing() -> None:
         def choice(self, key, selection):
             return {"accuracy": None if key == "a" else 0.5}
 
-    found = {row["selection"]: row for row in epoch_regret(Told())}
-    assert found["loss"]["runs"] == 1
-    assert found["loss"]["regret"] == pytest.approx(0.4)
+    result = {row["selection"]: row for row in epoch_regret(Told())}
+    assert result["loss"]["runs"] == 1
+    assert result["loss"]["regret"] == pytest.approx(0.4)

@@ -36,8 +36,8 @@ def several(tmp_path_factory):
 
 def test_the_table_is_the_mean_over_seeds_of_the_epochs_that_the_selection_chose(archive):
     for selection, metric in (("own", "accuracy"), ("oracle_f1", "f1"), ("last", "roc_auc")):
-        found = leaderboard.board(archive, selection=selection, metric=metric)
-        text = leaderboard.report_text(found, archive)
+        result = leaderboard.board(archive, selection=selection, metric=metric)
+        text = leaderboard.report_text(result, archive)
         values = [
             archive.choice(row["key"], selection)[metric]
             for row in archive.done
@@ -48,16 +48,16 @@ def test_the_table_is_the_mean_over_seeds_of_the_epochs_that_the_selection_chose
 
 
 def test_methods_that_are_told_the_truth_are_marked_and_do_not_compete(archive):
-    found = leaderboard.board(archive)
-    assert found.learners["pn"].marked == "PN †"
-    assert found.learners["lagam"].needs_support
-    assert found.order[-1] == "pn"  # the highest accuracy, below all others
-    assert "pn" not in found.ranking.learners
-    assert "pn" not in {one.learner for one in (*found.tests, *found.records)}
-    assert not any(one.is_efficient for one in found.costs() if one.learner == "pn")
-    rows = list(csv.DictReader(io.StringIO(found.csv())))
+    result = leaderboard.board(archive)
+    assert result.learners["pn"].marked == "PN †"
+    assert result.learners["lagam"].needs_support
+    assert result.order[-1] == "pn"  # the highest accuracy, below all others
+    assert "pn" not in result.ranking.learners
+    assert "pn" not in {one.learner for one in (*result.tests, *result.records)}
+    assert not any(one.is_efficient for one in result.costs() if one.learner == "pn")
+    rows = list(csv.DictReader(io.StringIO(result.csv())))
     assert {row["note"] for row in rows if row["learner"] == "pn"} == {"trained with true classes"}
-    latex = found.latex().splitlines()
+    latex = result.latex().splitlines()
     line = next(line for line in latex if line.startswith("PN"))
     assert r"PN$^\dagger$" in line
     assert "textbf" not in line
@@ -66,32 +66,32 @@ def test_methods_that_are_told_the_truth_are_marked_and_do_not_compete(archive):
 
 @pytest.mark.slow
 def test_oracle_selection_is_said_everywhere(archive):
-    found = leaderboard.board(archive, selection="oracle_f1")
-    assert "ORACLE" in leaderboard.report_text(found, archive).split("\n\n")[0]
-    assert "true validation labels" in found.csv()
-    assert "TRUE validation labels" in found.latex()
-    rendered = page.leaderboard_page(archive, found)
+    result = leaderboard.board(archive, selection="oracle_f1")
+    assert "ORACLE" in leaderboard.report_text(result, archive).split("\n\n")[0]
+    assert "true validation labels" in result.csv()
+    assert "TRUE validation labels" in result.latex()
+    rendered = page.leaderboard_page(archive, result)
     warning = re.search(r'<p id="oracle-warning"[^>]*>', rendered).group()
     assert "hidden" not in warning
     assert "ORACLE" not in leaderboard.report_text(leaderboard.board(archive), archive)
 
 
 def test_marks_in_the_text_are_the_corrected_tests(archive):
-    found = leaderboard.board(archive)
-    text = leaderboard.report_text(found, archive)
-    verdicts = {(one.learner, one.dataset): one.verdict() for one in paired.against_reference(found.competing)}
+    result = leaderboard.board(archive)
+    text = leaderboard.report_text(result, archive)
+    verdicts = {(one.learner, one.dataset): one.verdict() for one in paired.against_reference(result.competing)}
     assert {"better", "worse"} <= set(verdicts.values())
     line = next(line for line in text.splitlines() if line.startswith("PAN"))
     signs = re.findall(r"± \d+\.\d+(?: \(\d+\))? ([+\- ])", line + " ")
-    expected = [{"better": "+", "worse": "-", "tie": " "}[verdicts["pan", one]] for one in found.datasets]
+    expected = [{"better": "+", "worse": "-", "tie": " "}[verdicts["pan", one]] for one in result.datasets]
     assert signs == expected
 
 
 @pytest.mark.slow
 def test_the_published_table_stands_beside_the_conventional_condition_only(archive, several):
-    found = leaderboard.board(archive)
-    assert found.published["dist_pu", "spambase"] == pytest.approx(0.8571)
-    assert "85.71" in leaderboard.report_text(found, archive)
+    result = leaderboard.board(archive)
+    assert result.published["dist_pu", "spambase"] == pytest.approx(0.8571)
+    assert "85.71" in leaderboard.report_text(result, archive)
     assert not leaderboard.board(archive, metric="f1").published
     assert not leaderboard.board(several, condition="S1 0.05").published
 
@@ -122,22 +122,22 @@ def test_wrong_words_are_named_with_the_nearest_right_one(archive):
 
 def test_an_archive_without_the_reference_is_reported_without_comparisons(tmp_path):
     few = {name: LEARNERS[name] for name in ("vpu", "dist_pu")}
-    found = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5}, seeds=(1,), epochs=3)
-    board = leaderboard.board(found)
+    result = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5}, seeds=(1,), epochs=3)
+    board = leaderboard.board(result)
     assert board.reference is None
     assert board.tests == ()
     assert "ranks need at least 3 learners" in board.no_ranking_because
-    text = leaderboard.report_text(board, found)
+    text = leaderboard.report_text(board, result)
     assert "nothing is compared" in text
     assert "single seed" in text
-    page.leaderboard_page(found, board)  # one seed, one data set: still a page
+    page.leaderboard_page(result, board)  # one seed, one data set: still a page
 
 
 def test_runs_of_changed_settings_count_once_and_are_mentioned(tmp_path):
     few = {name: LEARNERS[name] for name in ("nnpu", "vpu", "dist_pu")}
-    found = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5, "imdb": 0.5}, seeds=(1, 2), epochs=3)
-    row = next(row for row in found.done if row["learner"] == "vpu")
-    again = {**next(one for one in found.table().to_pylist() if one["key"] == row["key"])}
+    result = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5, "imdb": 0.5}, seeds=(1, 2), epochs=3)
+    row = next(row for row in result.done if row["learner"] == "vpu")
+    again = {**next(one for one in result.table().to_pylist() if one["key"] == row["key"])}
     again |= {"key": "f" * 16, "settings": '{"changed": 1}', "finished": "2027-01-01T00:00:00"}
     again["choices"] = [{**choice, "accuracy": 0.123} for choice in again["choices"]]
     Store(tmp_path / "a").open().add([again])
@@ -148,9 +148,9 @@ def test_runs_of_changed_settings_count_once_and_are_mentioned(tmp_path):
 
 def test_a_metric_with_nothing_to_divide_by_is_left_out_and_marked(tmp_path):
     few = {name: LEARNERS[name] for name in ("nnpu", "vpu")}
-    found = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5}, seeds=(1, 2, 3), epochs=3)
-    path = next(path for path in found.files if path.name.startswith("vpu"))
-    stack = [row for row in found.table().to_pylist() if row["learner"] == "vpu"]
+    result = make(tmp_path / "a", learners=few, datasets={"mnist": 0.5}, seeds=(1, 2, 3), epochs=3)
+    path = next(path for path in result.files if path.name.startswith("vpu"))
+    stack = [row for row in result.table().to_pylist() if row["learner"] == "vpu"]
     path.unlink()
     stack[0]["choices"] = [{**choice, "precision": float("nan")} for choice in stack[0]["choices"]]
     Store(tmp_path / "a").open().add(stack)
@@ -164,10 +164,10 @@ def test_a_metric_with_nothing_to_divide_by_is_left_out_and_marked(tmp_path):
 
 def test_judgement_takes_whole_seeds_so_that_methods_stay_comparable(archive):
     condition = leaderboard.board(archive).condition
-    found = judged.judge_within(archive, condition, most=14, redraws=50)
-    assert (found.sampled, found.runs) == (12, 71)  # one seed of two data sets, six learners
-    assert {row["prior"] for row in found.coverage} == {"known", "estimated"}
-    text = leaderboard.report_text(leaderboard.board(archive), archive, found)
+    result = judged.judge_within(archive, condition, most=14, redraws=50)
+    assert (result.sampled, result.runs) == (12, 71)  # one seed of two data sets, six learners
+    assert {row["prior"] for row in result.coverage} == {"known", "estimated"}
+    text = leaderboard.report_text(leaderboard.board(archive), archive, result)
     assert "(71 runs; the prior estimated on 12 of them" in text
     assert "oracle_f1 (ORACLE)" in text
     assert "validation proxy_accuracy" in text
@@ -211,15 +211,15 @@ def test_wilcoxon_marks_need_enough_data_sets_and_point_the_right_way(tmp_path):
     )
     data = page_data.page_data(made, leaderboard.board(made))
     names = [one["name"] for one in data["learners"]]
-    found = {name: data["boards"]["0|own|accuracy"]["wilcoxon"][names.index(name)] for name in ("dist_pu", "pan")}
-    assert found["dist_pu"] == [9, 0.00391, 0.00781, 1]  # all nine agree: 2 / 2^9, twice that after Holm
-    assert found["pan"] == [9, 0.00391, 0.00781, -1]
+    result = {name: data["boards"]["0|own|accuracy"]["wilcoxon"][names.index(name)] for name in ("dist_pu", "pan")}
+    assert result["dist_pu"] == [9, 0.00391, 0.00781, 1]  # all nine agree: 2 / 2^9, twice that after Holm
+    assert result["pan"] == [9, 0.00391, 0.00781, -1]
 
 
 def test_details_of_runs_are_thinned_but_keep_every_chosen_epoch(tmp_path):
-    found = make(tmp_path / "a", learners={"nnpu": 1, "vpu": 1}, datasets=DATASETS, seeds=(1, 2), epochs=60)
-    board = leaderboard.board(found)
-    data = page_data.page_data(found, board)
+    result = make(tmp_path / "a", learners={"nnpu": 1, "vpu": 1}, datasets=DATASETS, seeds=(1, 2), epochs=60)
+    board = leaderboard.board(result)
+    data = page_data.page_data(result, board)
     assert len(data["runs"]) == 16
     for run in data["runs"]:
         assert len(run["curve"]["epoch"]) <= page_data.POINTS + len(run["epochs"])
@@ -228,19 +228,19 @@ def test_details_of_runs_are_thinned_but_keep_every_chosen_epoch(tmp_path):
         for shares in run["density"]["shares"]:
             assert sum(shares) == pytest.approx(1000, abs=page_data.BINS / 2)
         own = data["selections"].index("own")
-        chosen = found.choice(run["key"], "own")
+        chosen = result.choice(run["key"], "own")
         assert run["epochs"][run["chosen"][own]] == chosen["epoch"]
         values = np.array(run["values"][run["chosen"][own]]) / data["scale"]
         np.testing.assert_allclose(values, [chosen[name] for name in data["metrics"]], atol=1e-5)
-    fewer = page_data.page_data(found, board, detailed=6)
+    fewer = page_data.page_data(result, board, detailed=6)
     assert len(fewer["runs"]) <= 6
     assert {(run["m"], run["d"]) for run in fewer["runs"]} >= {(0, 0), (1, 0)}
     assert fewer["runs_of"] == 16
 
 
 def test_text_of_others_is_escaped(tmp_path):
-    found = make(tmp_path / "a", learners={"nnpu": 1, "vpu": 1}, datasets={"mnist": 0.5, "imdb": 0.5}, seeds=(1, 2))
-    mine, other = [row for row in found.table().to_pylist() if (row["learner"], row["dataset"]) == ("vpu", "mnist")]
+    result = make(tmp_path / "a", learners={"nnpu": 1, "vpu": 1}, datasets={"mnist": 0.5, "imdb": 0.5}, seeds=(1, 2))
+    mine, other = [row for row in result.table().to_pylist() if (row["learner"], row["dataset"]) == ("vpu", "mnist")]
     store = Store(tmp_path / "a").open()
     store.add([mine | {"key": "a" * 16, "learner": "mine", "title": SCRIPT, "family": SCRIPT, "notices": [SCRIPT]}])
     store.add([other | {"key": "b" * 16, "learner": "lost", "title": SCRIPT, "status": "failed", "reason": SCRIPT}])
@@ -253,5 +253,6 @@ def test_text_of_others_is_escaped(tmp_path):
 def test_the_page_allows_nothing_from_outside(archive):
     rendered = page.leaderboard_page(archive, leaderboard.board(archive))
     assert "default-src 'none'" in rendered
-    assert not re.findall(r"(?:src|href)=[\"'](?!#)", rendered)
+    assert not re.findall(r"src=[\"'](?!#)", rendered)
+    assert not re.findall(r"<(?!a )\w+[^<>]*href=[\"'](?!#)", rendered), "a link home is all that may lead outside"
     assert "xmlns=" not in re.sub(r'xmlns="http://www.w3.org/2000/svg"', "", rendered)

@@ -60,24 +60,24 @@ def test_a_protocol_can_make_a_methods_own_criterion_an_oracle():
 
 
 def test_methods_whose_own_criterion_reads_the_truth_are_marked_in_every_table(plain, oracle):
-    found = leaderboard.board(oracle)
-    assert (found.learners["nnpu"].marked, found.learners["pn"].marked) == ("nnPU §", "PN †§")
-    assert found.learners["vpu"].mark == ""
-    text = leaderboard.report_text(found, oracle)
+    result = leaderboard.board(oracle)
+    assert (result.learners["nnpu"].marked, result.learners["pn"].marked) == ("nnPU §", "PN †§")
+    assert result.learners["vpu"].mark == ""
+    text = leaderboard.report_text(result, oracle)
     assert "those marked § read TRUE validation labels" in text.split("\n\n")[0]
     assert f"§ its own criterion selects the epoch with {ORACLE}" in text
     assert not re.search(r"^nnPU  ", text, re.MULTILINE), "unmarked"
-    notes = {(row["learner"], row["dataset"]): row["note"] for row in csv.DictReader(io.StringIO(found.csv()))}
+    notes = {(row["learner"], row["dataset"]): row["note"] for row in csv.DictReader(io.StringIO(result.csv()))}
     assert ORACLE in notes["nnpu", "mnist"]
     assert notes["nnpu", "spambase"] == notes["vpu", "mnist"] == ""
-    latex = found.latex()
+    latex = result.latex()
     assert r"nnPU$^\S$ &" in latex
     assert r"% $^\S$: its own criterion" in latex
     assert "§ read TRUE" in latex
-    rendered = page.leaderboard_page(oracle, found)
+    rendered = page.leaderboard_page(oracle, result)
     assert "<td>nnPU §</td>" in rendered
     assert "own criterion, from PU labels. Metrics" not in rendered
-    boards = page_data.page_data(oracle, found)
+    boards = page_data.page_data(oracle, result)
     names = [one["name"] for one in boards["learners"]]
     assert [names[m] for m in boards["boards"]["0|own|f1"]["oracle"]] == ["nnpu", "pn"]
     assert boards["boards"]["0|last|f1"]["oracle"] == []
@@ -88,8 +88,8 @@ def test_methods_whose_own_criterion_reads_the_truth_are_marked_in_every_table(p
 
 def test_the_caption_claims_no_pu_labels_where_all_criteria_are_oracles(plain, tmp_path):
     told = rewritten(plain, tmp_path / "a", lambda row: row | {"own_selection": "oracle_f1"})
-    found = leaderboard.board(told)
-    for text in (leaderboard.report_text(found, told), found.latex(), page.leaderboard_page(told, found)):
+    result = leaderboard.board(told)
+    for text in (leaderboard.report_text(result, told), result.latex(), page.leaderboard_page(told, result)):
         assert "all of them read TRUE validation labels" in text
         assert "from PU labels" not in text.replace("from PU labels of", "")
 
@@ -136,23 +136,23 @@ def test_a_criterion_is_judged_by_the_epoch_that_it_chose(plain, tmp_path):
         ]
         return row | {"own_selection": "last", "choices": choices}
 
-    found = {row["way"]: row for row in learner_regret(rewritten(plain, tmp_path / "a", change), [])}
-    assert found["validation proxy_accuracy"]["regret"] == 0
-    assert found["validation proxy_accuracy"]["rank_correlation"] == pytest.approx(1)
+    result = {row["way"]: row for row in learner_regret(rewritten(plain, tmp_path / "a", change), [])}
+    assert result["validation proxy_accuracy"]["regret"] == 0
+    assert result["validation proxy_accuracy"]["rank_correlation"] == pytest.approx(1)
 
 
 def test_the_report_judges_the_runs_of_its_own_condition(policies):
     first, second = leaderboard.conditions_of(policies.done)
     assert (first.name, second.name) == ("S1 0.1 prior estimated", "S1 0.1 prior known")
-    found = judged.judge_within(policies, second, most=6, redraws=50)
-    assert (found.runs, found.sampled) == (18, 6)
-    assert {row["choices"] for row in found.learners} == {6}
-    assert {row["choices"] for row in found.sampled_learners} == {2}
-    assert {row["way"] for row in found.learners} > {"validation proxy_roc_auc", "test f1 (known prior)"}
-    assert "test f1 (estimated prior)" in {row["way"] for row in found.sampled_learners}
-    assert {(row["prior"], row["runs"]) for row in found.coverage} == {("known", 18), ("estimated", 6)}
-    assert {row["runs"] for row in found.epochs} == {24}
-    text = leaderboard.report_text(leaderboard.board(policies, condition=second.name), policies, found)
+    result = judged.judge_within(policies, second, most=6, redraws=50)
+    assert (result.runs, result.sampled) == (18, 6)
+    assert {row["choices"] for row in result.learners} == {6}
+    assert {row["choices"] for row in result.sampled_learners} == {2}
+    assert {row["way"] for row in result.learners} > {"validation proxy_roc_auc", "test f1 (known prior)"}
+    assert "test f1 (estimated prior)" in {row["way"] for row in result.sampled_learners}
+    assert {(row["prior"], row["runs"]) for row in result.coverage} == {("known", 18), ("estimated", 6)}
+    assert {row["runs"] for row in result.epochs} == {24}
+    text = leaderboard.report_text(leaderboard.board(policies, condition=second.name), policies, result)
     assert "18 runs; the prior estimated on 6 of them" in text
     alone = judged.judge_within(policies, first, redraws=50)
     assert alone.learners == alone.sampled_learners == ()
@@ -205,9 +205,9 @@ def test_parameters_of_a_strategy_have_columns_of_their_own(tmp_path):
 def test_the_published_table_stands_beside_no_other_protocol(plain, tmp_path, other):
     assert leaderboard.board(plain).published
     changed = rewritten(plain, tmp_path / "a", lambda row: row | other if row["seed"] == 1 else None)
-    found = leaderboard.board(changed)
-    assert not found.condition.is_conventional
-    assert not found.published
+    result = leaderboard.board(changed)
+    assert not result.condition.is_conventional
+    assert not result.published
 
 
 def test_shares_make_conditions_of_their_own(plain, tmp_path):
@@ -236,17 +236,17 @@ def cost_rows():
 
 
 def test_costs_are_compared_on_one_device_only():
-    found = {(one.learner, one.device): one for one in costs.costs(cost_rows())}
-    assert found["quick", "large"].seconds == 1.0
-    assert (found["quick", "small"].seconds, found["quick", "small"].runs) == (50.0, 2)
-    assert {place for place, one in found.items() if one.is_efficient} == {
+    result = {(one.learner, one.device): one for one in costs.costs(cost_rows())}
+    assert result["quick", "large"].seconds == 1.0
+    assert (result["quick", "small"].seconds, result["quick", "small"].runs) == (50.0, 2)
+    assert {place for place, one in result.items() if one.is_efficient} == {
         ("quick", "large"),
         ("slow", "large"),
         ("quick", "small"),
         ("slow", "small"),
         ("here", "small"),
     }
-    assert costs.devices(found.values()) == ["small", "large"]
+    assert costs.devices(result.values()) == ["small", "large"]
     alone = costs.costs([row for row in cost_rows() if row["learner"] == "here"])
     assert not alone[0].is_efficient, "there is nobody to beat"
 
@@ -275,16 +275,16 @@ def test_cells_say_where_they_have_other_numbers_of_seeds(plain, tmp_path):
         return None if (row["learner"], row["dataset"], row["seed"]) == ("vpu", "mnist", 3) else row
 
     fewer = rewritten(plain, tmp_path / "a", change)
-    found = leaderboard.board(fewer)
-    assert (found.seeds, found.other_seeds) == (3, {("vpu", "mnist"): 2})
-    text = leaderboard.report_text(found, fewer)
+    result = leaderboard.board(fewer)
+    assert (result.seeds, result.other_seeds) == (3, {("vpu", "mnist"): 2})
+    text = leaderboard.report_text(result, fewer)
     (line,) = [line for line in text.split("mean rank")[0].splitlines() if "(2)" in line and line.startswith("VPU")]
     assert len(re.findall(r"± \d+\.\d+ \(2\)", line)) == 1
     assert "(2) after a value: the number of seeds, where it is not 3" in text
-    latex = found.latex()
+    latex = result.latex()
     assert latex.count("$^{(2)}$") == 1
     assert "% over 3 seeds, or as many as a raised number" in latex
-    rendered = page.leaderboard_page(fewer, found)
+    rendered = page.leaderboard_page(fewer, result)
     assert rendered.count('<span class="count">(2)</span>') == 1
     assert "<sup>" not in rendered
     assert "the number of seeds, where it is not 3" in rendered
@@ -294,9 +294,9 @@ def test_cells_say_where_they_have_other_numbers_of_seeds(plain, tmp_path):
 
 
 def test_every_run_of_the_page_has_what_its_pu_labels_say(policies):
-    found = leaderboard.board(policies)
-    fared = judged.judge_within(policies, found.condition, most=6, redraws=50)
-    data = page_data.page_data(policies, found, judged=fared)
+    result = leaderboard.board(policies)
+    fared = judged.judge_within(policies, result.condition, most=6, redraws=50)
+    data = page_data.page_data(policies, result, judged=fared)
     assert len(data["runs"]) == len(policies.done) == 30
     assert [name for name, _ in data["estimated"]] == ["accuracy", "f1", "precision", "recall", "roc_auc"]
     expected = {(row["key"], row["metric"]): row for row in judge(policies, redraws=50)}
@@ -311,7 +311,7 @@ def test_every_run_of_the_page_has_what_its_pu_labels_say(policies):
             assert (low, high) == pytest.approx((row["low"], row["high"]), abs=1e-4)
             assert said[3] == int(row["held"])
     json.dumps(data, allow_nan=False)
-    without = page_data.page_data(policies, found)
+    without = page_data.page_data(policies, result)
     assert without["estimated"] == []
     assert not any("pu" in run for run in without["runs"])
 
@@ -329,8 +329,8 @@ def test_a_reason_stands_where_a_run_has_no_answer(plain, tmp_path):
         return row | {"tallies": tallies, "choices": choices}
 
     made = rewritten(plain, tmp_path / "a", change)
-    found = leaderboard.board(made)
-    data = page_data.page_data(made, found, judged=judged.judge_within(made, found.condition, most=6, redraws=50))
+    result = leaderboard.board(made)
+    data = page_data.page_data(made, result, judged=judged.judge_within(made, result.condition, most=6, redraws=50))
     said = [one for run in data["runs"] for one in run["pu"] if len(one) == 1]
     assert said == [[0]]
     assert "nothing is predicted positive" in data["reasons"][0]

@@ -36,8 +36,8 @@ def test_what_is_stored_is_what_the_tally_says(undisturbed, archive, name):
                 tally = source.tally(row["key"], selection=selection, truth=True)
                 is_exact = METRICS[name].reads != "ranking" or tally.binning is None
                 tolerance = 1e-12 if is_exact else METRICS[name].binning_error(tally, UNCORRECTED)
-                found = true_value(name, tally)
-                assert found == pytest.approx(row[name], abs=tolerance, nan_ok=True)
+                result = true_value(name, tally)
+                assert result == pytest.approx(row[name], abs=tolerance, nan_ok=True)
                 assert repr(source.metric(row["key"], name, selection)) == repr(row[name])  # exact where stored
 
 

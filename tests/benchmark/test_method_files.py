@@ -84,14 +84,14 @@ def test_limits_that_a_file_declares_are_kept_by_a_plan_that_does_not_run_it(tmp
     place = tmp_path / "mine.py"
     place.write_text(DECLARED)
     with methods.without_running():
-        found = methods.find(str(place))
-        assert (found.title, found.family, found.told) == (
+        result = methods.find(str(place))
+        assert (result.title, result.family, result.told) == (
             "Mine (declared)",
             "generative",
             "true labels of a few rows of both classes",
         )
         with pytest.raises(InputError, match=r"share must be between 0 and 1, got 1\.5"):
-            check_settings(found.learner(share=1.5))
+            check_settings(result.learner(share=1.5))
 
 
 def test_planning_runs_nothing_of_a_file(tmp_path, monkeypatch, capsys):

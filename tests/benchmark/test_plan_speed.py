@@ -16,8 +16,8 @@ def test_saying_how_long_a_plan_takes_imports_no_compiler():
         "import sys; from pulens.cli import main; main(['bench', 'plan', 'smoke']);"
         "print({'torch._dynamo', 'sympy'} & set(sys.modules))"
     )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert found.stdout.splitlines()[-1] == "set()", found.stderr
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert result.stdout.splitlines()[-1] == "set()", result.stderr
 
 
 def test_the_size_of_a_network_leaves_the_random_state_alone():

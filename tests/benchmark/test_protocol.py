@@ -205,8 +205,8 @@ def test_a_protocol_can_extend_a_shipped_one():
 
 def test_a_data_set_can_have_a_precision_of_its_own():
     plan = expand(load_protocol("conventional", learners=["nnpu", "puet"], datasets=["cifar10", "spambase"]))
-    found = {(run.learner, run.dataset): run.precision for run in plan.runs}
-    assert found == {
+    result = {(run.learner, run.dataset): run.precision for run in plan.runs}
+    assert result == {
         ("nnpu", "cifar10"): "bfloat16",
         ("puet", "cifar10"): "float32",
         ("nnpu", "spambase"): "float32",

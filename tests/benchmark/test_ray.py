@@ -55,20 +55,20 @@ def test_a_cluster_with_a_killed_worker_changes_nothing(smoke, undisturbed, tmp_
 
 def workers() -> list[int]:
     """Processes in which our own cluster is doing one of our stacks."""
-    found = []
+    result = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             if b"ray::_do_there" in path.read_bytes() and os.getpid() in ancestors(int(path.parent.name)):
-                found.append(int(path.parent.name))
-    return found
+                result.append(int(path.parent.name))
+    return result
 
 
 def ancestors(process: int) -> list[int]:
-    found = []
+    result = []
     while process > 1:
         process = int(Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[1])
-        found.append(process)
-    return found
+        result.append(process)
+    return result
 
 
 def seconds(process: int) -> float:

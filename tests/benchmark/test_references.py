@@ -48,7 +48,7 @@ def test_the_cuts_alone_differ_and_that_at_one_half_is_the_worst(rows):
 @pytest.mark.parametrize("scenario", ["single-set", "case-control"])
 def test_elkan_and_notos_cut_is_where_the_posterior_is_one_half(rows, scenario):
     X, labels, _ = rows
-    found = NaiveAtLabelFrequency(**OPTIONS, scenario=scenario).fit(X, labels)
+    result = NaiveAtLabelFrequency(**OPTIONS, scenario=scenario).fit(X, labels)
     n = int(labels.sum())
     chance = n / 400 / 2 if scenario == "single-set" else case_control_cut(pooled_frequency(n, 1000 - n, 0.4))
-    assert found.cut_ == pytest.approx(math.log(chance / (1 - chance)))
+    assert result.cut_ == pytest.approx(math.log(chance / (1 - chance)))

@@ -57,10 +57,10 @@ def test_what_was_written_is_read_back(row, tmp_path):
     store = Store(tmp_path).open()
     store.add([RunRow.of(row)])
     store.close()
-    (found,) = read(tmp_path).table().to_pylist()
-    assert {name: found[name] for name in row if name not in ("curve", "tallies")} == {
+    (result,) = read(tmp_path).table().to_pylist()
+    assert {name: result[name] for name in row if name not in ("curve", "tallies")} == {
         name: value for name, value in row.items() if name not in ("curve", "tallies")
     }
-    assert [point["epoch"] for point in found["curve"]] == [1, 2, 3]
-    assert found["tallies"][0]["positive"] == row["tallies"][0]["positive"]
-    assert found["rows_used"] is None
+    assert [point["epoch"] for point in result["curve"]] == [1, 2, 3]
+    assert result["tallies"][0]["positive"] == row["tallies"][0]["positive"]
+    assert result["rows_used"] is None

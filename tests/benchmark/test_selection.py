@@ -71,19 +71,19 @@ def test_an_estimated_class_prior_selects_the_epochs_too(name):
         longer = {"epochs": 12, "patience": 1, "selection": "proxy_accuracy"}
         run = replace(run, settings={**run.settings, **longer})
     one = prepare(run, table_of(run))
-    found, lied = outcome(run, one), outcome(run, replace(one, class_prior=WRONG))
-    chosen = found.choices["proxy_accuracy"]
+    result, lied = outcome(run, one), outcome(run, replace(one, class_prior=WRONG))
+    chosen = result.choices["proxy_accuracy"]
     # a learner without a network may estimate in its own way: what it worked with counts
-    prior = found.facts.get("given_class_prior") or estimate_of(one)
+    prior = result.facts.get("given_class_prior") or estimate_of(one)
     assert abs(prior - one.class_prior) > 1e-4
-    assert found.facts["selecting_class_prior"] == pytest.approx(prior)
+    assert result.facts["selecting_class_prior"] == pytest.approx(prior)
     assert chosen.value == pytest.approx(proxy_by_hand(one, chosen.validation, prior), abs=1e-9)
     for selection in ("proxy_accuracy", "proxy_roc_auc", "last"):
-        assert found.choices[selection].epoch == lied.choices[selection].epoch
-        np.testing.assert_array_equal(found.choices[selection].test, lied.choices[selection].test)
-    assert found.curve["proxy_accuracy"] == lied.curve["proxy_accuracy"]
+        assert result.choices[selection].epoch == lied.choices[selection].epoch
+        np.testing.assert_array_equal(result.choices[selection].test, lied.choices[selection].test)
+    assert result.curve["proxy_accuracy"] == lied.curve["proxy_accuracy"]
     if name == "nnpu":
-        assert len(found.curve["epoch"]) < 12
+        assert len(result.curve["epoch"]) < 12
 
 
 @pytest.mark.parametrize("name", ["nnpu", "naive_network"])
@@ -100,12 +100,12 @@ def test_the_watch_is_given_the_class_prior_of_the_policy(name, policy, monkeypa
     monkeypatch.setattr(watch.Watch, "see", spy)
     run = one_run(name, class_prior=policy)
     one = prepare(run, table_of(run))
-    found = outcome(run, one)
+    result = outcome(run, one)
     expected = one.class_prior if policy == "known" else estimate_of(one)
     assert seen == [[pytest.approx(expected, abs=1e-12)]] * 3
     assert seen[0][0] != pytest.approx(one.class_prior, abs=1e-4) or policy == "known"
     if name == "nnpu":
-        assert found.facts["given_class_prior"] == pytest.approx(expected)
+        assert result.facts["given_class_prior"] == pytest.approx(expected)
 
 
 def test_too_few_labels_to_estimate_a_prior_select_nothing_and_say_so(monkeypatch):

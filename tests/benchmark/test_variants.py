@@ -42,9 +42,9 @@ def both(tmp_path_factory):
 
 def test_a_version_of_a_learner_is_a_learner_of_its_own(both):
     assert [row["learner"] for row in both.done] == ["lbe", "lbe (as published)"]
-    found = leaderboard.board(both)
-    assert {one.title for one in found.learners.values()} == {"LBE-PU", "LBE-PU (as published)"}
-    assert "left out" not in " ".join(found.notices)
+    result = leaderboard.board(both)
+    assert {one.title for one in result.learners.values()} == {"LBE-PU", "LBE-PU (as published)"}
+    assert "left out" not in " ".join(result.notices)
 
 
 def test_who_is_told_a_class_prior_that_the_method_does_not_take_is_marked(both):
@@ -52,10 +52,10 @@ def test_who_is_told_a_class_prior_that_the_method_does_not_take_is_marked(both)
     assert told["lbe"][0]
     assert told["lbe"][1] > 0
     assert told["lbe (as published)"] == (False, None)
-    found = leaderboard.board(both)
-    assert found.learners["lbe"].marked == "LBE-PU ¶"
-    assert found.learners["lbe (as published)"].mark == ""
-    for text in (leaderboard.report_text(found, both), found.csv(), found.latex()):
+    result = leaderboard.board(both)
+    assert result.learners["lbe"].marked == "LBE-PU ¶"
+    assert result.learners["lbe (as published)"].mark == ""
+    for text in (leaderboard.report_text(result, both), result.csv(), result.latex()):
         assert "told the class prior though the method takes none" in text
 
 
@@ -158,10 +158,10 @@ def test_claims_are_judged_on_the_published_version_where_it_has_the_same_condit
         ("boostedpu", "mnist", "S1", 0.1): "no method of the paper",
         ("pn", "mnist", "S1", 0.1): "a reference",
     }
-    found = judged(cells)
-    assert [found["lbe", "mnist", "S1", c] for c in (0.1, 0.5)] == ["ours 0.1", "ours 0.5"]
-    assert [found["lbe", "imdb", "S1", c] for c in (0.1, 0.5)] == ["theirs 0.1", "theirs 0.5"]
-    assert {method for method, *_ in found} == {"lbe", "pn"}
+    result = judged(cells)
+    assert [result["lbe", "mnist", "S1", c] for c in (0.1, 0.5)] == ["ours 0.1", "ours 0.5"]
+    assert [result["lbe", "imdb", "S1", c] for c in (0.1, 0.5)] == ["theirs 0.1", "theirs 0.5"]
+    assert {method for method, *_ in result} == {"lbe", "pn"}
 
 
 def test_a_page_made_from_a_summary_takes_details_of_runs_that_are_known_from_elsewhere(tmp_path):

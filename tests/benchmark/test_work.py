@@ -35,10 +35,10 @@ def gpu(monkeypatch):
 def trainer(outcomes, seen):
     def train(stack, device, cache):
         seen.append(len(stack))
-        found = outcomes.pop(0)
-        if isinstance(found, Exception):
-            raise found
-        return [SimpleNamespace(key=one.key, status=found) for one in stack]
+        result = outcomes.pop(0)
+        if isinstance(result, Exception):
+            raise result
+        return [SimpleNamespace(key=one.key, status=result) for one in stack]
 
     return train
 

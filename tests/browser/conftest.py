@@ -35,12 +35,12 @@ def chromium():
         from playwright.sync_api import sync_playwright
     except ImportError:
         unavailable("playwright is not installed")
-    found = next((place for name in BROWSERS if (place := shutil.which(name))), None)
-    if found is None:
+    result = next((place for name in BROWSERS if (place := shutil.which(name))), None)
+    if result is None:
         unavailable(f"none of {', '.join(BROWSERS)} is installed")
     ARTEFACTS.mkdir(exist_ok=True)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=result, args=FLAGS)
         yield browser
         browser.close()
 
@@ -83,7 +83,7 @@ def tabs(chromium):
 class Opened:
     """A page opened from disk, with everything it said and asked for."""
 
-    def __init__(self, tabs: Tabs, path: Path, fragment: str = "", **options):
+    def __init__(self, tabs: Tabs, path: Path, fragment: str = "", *, folded: bool = False, **options):
         shape = {"viewport": {"width": 1200, "height": 900}, "color_scheme": "light"}
         self.tabs, self.options = tabs, {name: value for name, value in options.items() if name not in shape}
         self.page = tabs.lend(**{**shape, **options})
@@ -100,6 +100,13 @@ class Opened:
         self.is_closed = False
         self.address = path.resolve().as_uri()
         self.page.goto(self.address + fragment)
+        if not folded:
+            self.unfold()
+
+    def unfold(self) -> None:
+        """Open what a page folds away until somebody asks."""
+        self.page.evaluate("for (const fold of document.querySelectorAll('details.fold')) fold.open = true")
+        self.settle()
 
     def close(self) -> None:
         """Give the page back, after a look at what it said; where it complained, it is not lent again."""

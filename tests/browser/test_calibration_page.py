@@ -7,7 +7,7 @@ import pytest
 
 from pulens import calibration
 from pulens.cli import main
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.evaluate import evaluate
 
 NAME = "p <b>&\"'</b> 🧪"
 
@@ -29,7 +29,7 @@ def report(tmp_path_factory):
         writer = csv.writer(target)
         writer.writerow([NAME, "label"])
         writer.writerows(zip(scores.tolist(), labels.tolist(), strict=True))
-    common = ["--score", NAME, "--class-prior", "0.3", "--scenario", "single-set", "--quiet"]
+    common = ["--score", NAME, "--class-prior", "0.3", "--scenario", "single-set", "--labelling", "random", "--quiet"]
     main(["calibrate", str(folder / "s.csv"), *common, "--fit", "isotonic", "--html", str(folder / "calibration.html")])
     return folder / "calibration.html"
 
@@ -39,7 +39,7 @@ def test_the_diagram_follows_the_class_prior_as_python_does(open_page, report):
     assert opened.page.locator("h1").text_content().strip() == f"{NAME} in s.csv"
     assert opened.page.locator("figure svg").count() == 3
     edges = opened.page.evaluate("page.raw.bins.edges")
-    home = calibration.expected_calibration_error(*rows(), class_prior=0.3, scenario="single-set")
+    home = calibration.expected_calibration_error(*rows(), class_prior=0.3, scenario="single-set", labelling="random")
     shown = opened.page.locator("[data-live-error]")
     assert float(shown.get_attribute("data-value")) == pytest.approx(home.value, abs=1e-9)
     opened.keep("calibration-light")
@@ -52,7 +52,7 @@ def test_the_diagram_follows_the_class_prior_as_python_does(open_page, report):
     from pulens.calibration.probabilities import calibration_evidence
     from pulens.calibration.reliability import reliability_of_bins
 
-    evidence = calibration_evidence(*rows(), class_prior=0.22, scenario="single-set")
+    evidence = calibration_evidence(*rows(), class_prior=0.22, scenario="single-set", labelling="random")
     there = reliability_of_bins(evidence, count_bins(evidence.tally, np.array(edges)))
     assert float(shown.get_attribute("data-value")) == pytest.approx(there.error.value, abs=1e-9)
     np.testing.assert_allclose(
@@ -74,12 +74,15 @@ def test_an_evaluation_with_probabilities_has_the_diagram(open_page, tmp_path):
     opened.page.evaluate("page.moveTo({prior: 0.2})")
     opened.settle()
     there = calibration.reliability(
-        *rows(), unlabelled_prior=0.2, bins=len(opened.page.evaluate("page.raw.reliability.edges")) - 1
+        *rows(),
+        unlabelled_prior=0.2,
+        bins=len(opened.page.evaluate("page.raw.reliability.edges")) - 1,
+        labelling="random",
     )
-    found = opened.page.evaluate(
+    result = opened.page.evaluate(
         "reliability.evaluate(page.raw.reliability, page.data.totals, page.current.given).error"
     )
-    assert found == pytest.approx(there.error.value, abs=1e-9)
+    assert result == pytest.approx(there.error.value, abs=1e-9)
 
 
 def test_fits_a_phone(open_page, report):
@@ -121,8 +124,8 @@ def test_axes_show_where_the_rows_are(open_page, report, tmp_path):
 
     def spread():
         opened.settle()
-        found = sorted(page.evaluate(places))
-        return found[len(found) * 3 // 4] - found[0]
+        result = sorted(page.evaluate(places))
+        return result[len(result) * 3 // 4] - result[0]
 
     assert page.locator("[data-scale=log]").get_attribute("aria-pressed") == "true"
     by_powers = spread()

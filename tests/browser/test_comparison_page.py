@@ -9,7 +9,7 @@ import pytest
 
 from pulens.cli import main
 from pulens.comparison import compare
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.evaluate import evaluate
 
 NAMES = ("<script>alert('a')</script>", "النموذج 🧪 " + "x" * 280)
 
@@ -34,7 +34,9 @@ def rows(n=1500, seed=0):
 
 @pytest.fixture(scope="module")
 def comparison():
-    return compare(*rows(), class_prior=(0.05, 0.4), scenario="case-control", threshold=1.0, redraws=200)
+    return compare(
+        *rows(), class_prior=(0.05, 0.4), scenario="case-control", threshold=1.0, redraws=200, labelling="random"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +80,7 @@ def test_the_command_writes_the_page(open_page, tmp_path, capsys):
     with open(tmp_path / "s.csv", "w", newline="") as target:
         writer = csv.writer(target)
         writer.writerow(["label", *scores])
-        writer.writerows(zip(labels.tolist(), *(found.tolist() for found in scores.values()), strict=True))
+        writer.writerows(zip(labels.tolist(), *(result.tolist() for result in scores.values()), strict=True))
     named = [word for name in NAMES for word in ("--score", name)]
     out = str(tmp_path / "r.html")
     main(["compare", str(tmp_path / "s.csv"), *named, "--class-prior", "0.25", "--redraws", "100", "--html", out, "-q"])
@@ -93,18 +95,25 @@ def test_labels_of_ticks_never_meet_the_name_of_their_axis(open_page, tmp_path):
     first = next(iter(scores.values()))
     nearly = first.copy()
     nearly[np.flatnonzero(labels)[0]] -= 0.1  # one row makes so small a difference that it takes many digits
-    alike = compare(labels, {"a": first, "b": nearly}, class_prior=(0.1, 0.3), scenario="case-control", redraws=100)
+    alike = compare(
+        labels,
+        {"a": first, "b": nearly},
+        class_prior=(0.1, 0.3),
+        scenario="case-control",
+        redraws=100,
+        labelling="random",
+    )
     path = tmp_path / "alike.html"
     alike.to_html(path)
     for width in (1200, 375):
         opened = open_page(path, viewport={"width": width, "height": 740})
         boxes = opened.page.evaluate(BOXES)
-        assert max(found["longest"] for found in boxes) >= 6
-        for found in boxes:
-            assert found["ticks"]
-            assert all(tick[0] >= found["name"][2] for tick in found["ticks"])
-            assert found["frame"][1] <= found["name"][1]
-            assert found["name"][3] <= found["frame"][3]
+        assert max(result["longest"] for result in boxes) >= 6
+        for result in boxes:
+            assert result["ticks"]
+            assert all(tick[0] >= result["name"][2] for tick in result["ticks"])
+            assert result["frame"][1] <= result["name"][1]
+            assert result["name"][3] <= result["frame"][3]
 
 
 def test_the_page_says_why_a_likely_lead_may_have_a_large_p(open_page, comparison, report):
@@ -127,7 +136,7 @@ def test_the_slider_shows_each_model_as_python_does_with_a_band_around_it(open_p
     assert float(page.input_value("#prior-number")) == pytest.approx(prior, rel=1e-3)
     labels, scores = rows()
     section = page.locator("section[data-for-metric='f1']")
-    found = []
+    result = []
     for place, (name, own) in enumerate(scores.items()):
         given = {"class_prior": prior, "scenario": "case-control", "threshold": 1.0}
         there = evaluate(labels, own, **given, redraws=200, labelling="random").estimates["f1"]
@@ -136,9 +145,9 @@ def test_the_slider_shows_each_model_as_python_does_with_a_band_around_it(open_p
         assert held == pytest.approx(there.value, abs=1e-9), name
         ends = line.locator("[data-name=interval]").inner_text().split(" to ")
         assert [float(end) for end in ends] == pytest.approx([there.interval.low, there.interval.high], abs=1e-4)
-        found.append(held)
+        result.append(held)
     pair = section.locator("[data-pair='0'] [data-name=difference]")
-    assert float(pair.get_attribute("data-value")) == pytest.approx(abs(found[0] - found[1]), abs=1e-12)
+    assert float(pair.get_attribute("data-value")) == pytest.approx(abs(result[0] - result[1]), abs=1e-12)
     assert "leads by" in page.locator("#prior-note").inner_text()
     again = open_page(report, page.evaluate("location.hash"))
     assert again.page.evaluate("[page.state.metric, page.state.at]") == ["f1", 20]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.evaluate import evaluate
 
 FIRST = "These numbers do not fit together: with {} positives, labels cannot be a random draw."
 
@@ -61,10 +61,10 @@ def test_a_contradicted_report_opens_with_possible_worlds(open_page, contradicte
     assert said(opened) == contradicted.to_dict()["verdict"]
     assert said(opened)[0] == FIRST.format("20%")
     for name in ("roc_auc", "precision", "recall", "f1"):
-        found = contradicted.estimates[name]
-        assert opened.number(name) == found.value
+        result = contradicted.estimates[name]
+        assert opened.number(name) == result.value
         shown = opened.page.locator(f"td[data-interval='{name}']").inner_text()
-        assert shown == f"{found.interval.low:.3f} to {found.interval.high:.3f}"
+        assert shown == f"{result.interval.low:.3f} to {result.interval.high:.3f}"
     table = contradicted.at(2.0).table
     assert opened.cell("truePositive") == pytest.approx(float(table.true_positive[0]))
     assert not [message for message in opened.messages if message.startswith("error")]

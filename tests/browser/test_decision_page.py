@@ -7,9 +7,9 @@ import pytest
 
 from pulens.decisions.actions import Actions
 from pulens.decisions.costs import Costs
-from pulens.doors.decide import decide
-from pulens.doors.evaluate import evaluate
-from pulens.doors.operating import cost_at
+from pulens.evaluation.decide import decide
+from pulens.evaluation.evaluate import evaluate
+from pulens.evaluation.operating import cost_at
 
 
 def rows(n=900, prior=0.2, separation=2.0, seed=0):
@@ -45,7 +45,7 @@ def check_costs(opened, costs_at):
     prior, ratio, threshold = at(opened)
     costs = costs_at(ratio)
     given = {"cost_miss": costs.miss, "cost_alarm": costs.alarm}
-    there = decide(*rows(), class_prior=prior, **given, confidence=None)
+    there = decide(*rows(), class_prior=prior, **given, confidence=None, labelling="random")
     assert shown(opened, "choice", "threshold") == there.threshold
     assert shown(opened, "choice") == pytest.approx(there.cost.value, abs=1e-9 * abs(there.cost.value) + 1e-9)
     used = cost_at(there.evidence, costs, threshold, None).value
@@ -53,8 +53,8 @@ def check_costs(opened, costs_at):
     none, everybody = (there.cost.value + there.saving[way].value for way in ("flag none", "flag all"))
     assert shown(opened, "none") == pytest.approx(none, abs=1e-9 * none)
     assert shown(opened, "all") == pytest.approx(everybody, abs=1e-9 * everybody)
-    found = opened.page.evaluate("page.card.found.priors")
-    assert found == pytest.approx(there.priors, abs=1e-9)
+    result = opened.page.evaluate("page.card.found.priors")
+    assert result == pytest.approx(there.priors, abs=1e-9)
     points = Actions.at(there.evidence, threshold, there.evidence.class_prior.unlabelled)
     useful = opened.page.evaluate("page.card.found.useful")
     assert useful[1] == pytest.approx(float(points.hits[0] / points.flagged[0]), abs=1e-9)
@@ -94,7 +94,7 @@ def test_the_cost_slider_stands_beside_the_prior_slider_and_equals_python(open_p
 def test_the_card_opens_with_the_reports_interval_and_the_band(open_page, evaluation, report):
     opened = open_page(report)
     costs = in_false_alarms(opened.page.evaluate("page.state.ratio"))
-    decision = evaluation.decide(cost_miss=costs.miss, cost_alarm=costs.alarm)
+    decision = evaluation.decide(cost_miss=costs.miss, cost_alarm=costs.alarm, labelling="random")
     interval = opened.page.locator("tr[data-way=choice] [data-part=interval]").inner_text()
     low, high = (float(end.replace(",", "")) for end in interval.split(" to "))
     assert low == pytest.approx(decision.cost.interval.low, rel=1e-3)
@@ -133,7 +133,7 @@ def test_the_top_of_the_list_follows_the_class_prior(open_page, report):
 
 @pytest.fixture(scope="module")
 def decision():
-    return decide(*rows(), class_prior=0.2, cost_miss=500, cost_alarm=20, capacity=400, redraws=100)
+    return decide(*rows(), class_prior=0.2, cost_miss=500, cost_alarm=20, capacity=400, redraws=100, labelling="random")
 
 
 @pytest.fixture(scope="module")
@@ -152,7 +152,15 @@ def test_a_decision_opens_with_its_numbers_and_moves_as_python_does(open_page, d
     opened.settle()
     prior, ratio, threshold = at(opened)
     costs = Costs(miss=500.0, alarm=500 * ratio / (1 - ratio))
-    there = decide(*rows(), class_prior=prior, cost_miss=500, cost_alarm=costs.alarm, capacity=400, confidence=None)
+    there = decide(
+        *rows(),
+        class_prior=prior,
+        cost_miss=500,
+        cost_alarm=costs.alarm,
+        capacity=400,
+        confidence=None,
+        labelling="random",
+    )
     assert shown(opened, "choice", "threshold") == there.threshold
     assert shown(opened, "choice") == pytest.approx(there.cost.value, rel=1e-9)
     assert shown(opened, "use") == pytest.approx(cost_at(there.evidence, costs, threshold, None).value, rel=1e-9)
@@ -185,7 +193,7 @@ def test_pages_of_decisions_fit_a_phone_and_paper(open_page, monday, report):
     ],
 )
 def test_every_kind_of_decision_has_a_page(open_page, tmp_path, demands):
-    decision = decide(*rows(), class_prior=0.2, redraws=100, **demands)
+    decision = decide(*rows(), class_prior=0.2, redraws=100, **demands, labelling="random")
     path = tmp_path / "decision.html"
     decision.to_html(path)
     opened = open_page(path)

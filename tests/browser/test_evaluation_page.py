@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.doors.bounds import bounds
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.bounds import bounds
+from pulens.evaluation.evaluate import evaluate
+from pulens.report.html import HOME, made_on
 
 LIVE = ("roc_auc", "average_precision", "precision", "recall", "f1", "accuracy", "matthews_correlation", "lift")
 
@@ -356,8 +357,7 @@ def test_tiles_show_the_uncorrected_number_beside_the_recovered_one(open_page, e
         interval = evaluation.estimates[name].interval
         assert (span["x"] - rail["x"]) / rail["width"] == pytest.approx(interval.low, abs=0.02)
         assert (span["x"] + span["width"] - rail["x"]) / rail["width"] == pytest.approx(interval.high, abs=0.02)
-        middle = dot["x"] + dot["width"] / 2 - rail["x"]
-        assert middle / rail["width"] == pytest.approx(evaluation.estimates[name].value, abs=0.02)
+        assert dot["width"] / rail["width"] == pytest.approx(evaluation.estimates[name].value, abs=0.02)
     page.evaluate("page.moveTo({index: 300})")
     opened.settle()
     threshold = page.evaluate("page.data.counts.thresholds[299]")
@@ -386,3 +386,33 @@ def test_the_ladder_says_how_many_positives_to_expect_and_follows_the_class_prio
         assert held == pytest.approx(step.k * step["precision_at_k"].value, rel=1e-9)
         assert line.locator("[data-ladder-interval]").inner_text() == ""
     assert "Without intervals" in opened.page.locator(".ladder .note").inner_text()
+
+
+def test_what_nobody_asked_for_is_folded_and_drawn_when_it_is_opened(open_page, report):
+    opened = open_page(report, folded=True)
+    page = opened.page
+    folds = page.locator("details.fold")
+    titles = folds.locator("> summary").all_inner_texts()
+    assert [title.split()[0] for title in titles] == ["What", "What", "All", "Assumptions", "Formulas"]
+    assert page.locator("details.fold[open]").count() == 0
+    assert page.evaluate("document.documentElement.scrollHeight") < 4000
+    folds.first.locator("> summary").click()
+    opened.settle()
+    assert page.locator("#chart-prior svg").bounding_box()["width"] > 400
+    assert page.locator("footer a").get_attribute("href") == HOME
+    assert made_on() in page.inner_text("footer")
+
+
+def test_a_thumb_can_move_the_sliders_and_paper_opens_the_notes(open_page, report):
+    opened = open_page(report, folded=True, viewport={"width": 390, "height": 844})
+    for slider in ("#prior", "#threshold", "#cost"):
+        assert opened.page.locator(slider).bounding_box()["width"] > 300
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
+    opened.page.emulate_media(media="print")
+    opened.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert opened.page.locator("details.on-paper:not([open])").count() == 0
+    sizes = [
+        opened.page.locator(f".tile:first-child {part}").evaluate("each => parseFloat(getComputedStyle(each).fontSize)")
+        for part in (".big", ".range", ".means")
+    ]
+    assert sizes[0] > sizes[1] >= sizes[2]

@@ -19,7 +19,7 @@ def found():
     labels = (positive & (rng.random(6000) < np.array([0.6, 0.3, 0.4, 0.4])[group])).astype(int)
     score = rng.normal(np.array([2.0, 0.9, 1.4, 1.5])[group] * positive)
     table = polars.DataFrame({"score": score, "label": labels, "site": np.array(NAMES)[group]})
-    return pulens.gaps_by(table, "site", threshold=1.0)
+    return pulens.gaps_by(table, "site", threshold=1.0, labelling="random")
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pulens.cli import main
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.evaluate import evaluate
 
 NAMES = {
     "script": "<script>alert('x')</script>",
@@ -200,16 +200,16 @@ def test_every_kind_of_data_has_a_sensible_page(open_page, tmp_path, kind):
     evaluation = evaluate(labels, scores, **options, labelling="random")
     evaluation.to_html(tmp_path / "report.html", scores_are=meaning)
     opened = open_page(tmp_path / "report.html")
-    found = evaluation.estimates
+    result = evaluation.estimates
     for name in ("roc_auc", "recall", "f1"):
-        if found[name].withheld_because:
+        if result[name].withheld_because:
             assert opened.page.locator(f"td[data-live='{name}']").get_attribute("data-value") == ""
             continue
-        assert opened.number(name) == found[name].value
+        assert opened.number(name) == result[name].value
     # what the page computes by itself, where it stands, is what Python said
     live = opened.page.evaluate("({ ...page.current.values })")
     for name in ("roc_auc", "recall", "f1", "average_precision"):
-        if not found[name].withheld_because:
-            assert live[name] == pytest.approx(found[name].value, abs=1e-9), name
+        if not result[name].withheld_because:
+            assert live[name] == pytest.approx(result[name].value, abs=1e-9), name
     charts = 8 + (meaning is not None) - ("label_noise" in kind)
     check_sensible(opened, charts)

@@ -76,11 +76,11 @@ def pages(tmp_path_factory):
 
 def faults_of(opened, where) -> list[str]:
     opened.page.evaluate(DRAWN)
-    found = opened.page.evaluate(LAYOUT)
-    assert found["texts"] > 5, "a page without words would pass anything"
-    faults = [f"{where}: {a!r} over {b!r} by {across} x {down}" for a, b, across, down in found["met"]]
-    faults += [f"{where}: {words!r} is cut off" for words in found["cut"]]
-    return faults + [f"{where}: {found['sideways']} pixels too wide"] * (found["sideways"] > 0)
+    result = opened.page.evaluate(LAYOUT)
+    assert result["texts"] > 5, "a page without words would pass anything"
+    faults = [f"{where}: {a!r} over {b!r} by {across} x {down}" for a, b, across, down in result["met"]]
+    faults += [f"{where}: {words!r} is cut off" for words in result["cut"]]
+    return faults + [f"{where}: {result['sideways']} pixels too wide"] * (result["sideways"] > 0)
 
 
 def test_no_two_texts_overlap_on_any_page_at_any_width_or_on_paper(open_page, pages, everything):
@@ -116,7 +116,7 @@ def test_no_two_texts_overlap_on_the_one_page_before_and_after_it_has_a_table(op
     look("asking")
     page.fill("#prior-number-given", "0.3")
     page.click("#evaluate")
-    page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
+    page.wait_for_selector("#report:not([hidden]) dd[data-live]", timeout=60_000)
     look("answering")
     assert faults == []
 

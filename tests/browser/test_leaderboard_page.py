@@ -232,11 +232,12 @@ def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_p
     opened = open_page(path)
     opened.settle()
     note = opened.page.locator("#datasets-note")
-    assert "fewer than three in four" in note.text_content(), "four of five learners have connect4, fewer the others"
-    assert "–" not in column(opened, 2)[:4], "means are over what is shown"
+    said = note.text_content()
+    assert "fewer than half" in said, "four of five learners have connect4, three spambase"
+    assert said.endswith(": mnist.")
+    assert [one == "–" for one in column(opened, 2)] == [False, False, True, True, True], "means are over what is shown"
     opened.page.locator("#more-filters summary").click()
-    for name in ("spambase", "mnist"):
-        opened.page.locator("[data-dataset]", has_text=name).click()
+    opened.page.locator("[data-dataset]", has_text="mnist").click()
     opened.settle()
     assert note.text_content() == ""
     opened.page.locator("#chart-radar").scroll_into_view_if_needed()  # charts are drawn where they can be seen
@@ -290,6 +291,7 @@ def test_oracles_of_their_own_and_missing_seeds_are_shown(open_page, uneven_repo
     assert counts.first.get_attribute("title") == "2 seeds"
     assert "the number of seeds, where it is not 3" in page.locator("#counts").text_content()
     assert "Self-PU §" in page.locator("#drawn").text_content()
+    page.locator("#more-filters summary").click()
     page.locator("#selection").select_option("last")
     assert badge.count() == 0, "the last epoch reads nothing"
 
@@ -404,6 +406,20 @@ def test_label_charts_keep_the_rest_of_the_condition(open_page, uneven_report):
     opened.settle()
     shown = page.locator("#chart-bias details.data tbody td:first-child").all_text_contents()
     assert shown == ["S1 0.05 prior estimated", "S2 0.05 prior estimated"]
+
+
+def test_label_charts_are_over_the_same_data_sets_at_every_condition(open_page, archive, tmp_path):
+    store = Store(tmp_path / "archive").open()
+    rows = [row for row in archive.table().to_pylist() if row["learner"] != "mine" and row["status"] == "done"]
+    store.add([row for row in rows if row["dataset"] != "mnist" or row["label_frequency"] == 0.1])
+    path = tmp_path / "page.html"
+    path.write_text(leaderboard_page(few := read(tmp_path / "archive"), leaderboard.board(few), None), encoding="utf-8")
+    opened = open_page(path)
+    opened.page.locator("#chart-labels").scroll_into_view_if_needed()
+    opened.settle()
+    title = opened.page.locator("#chart-labels svg").get_attribute("aria-label")
+    assert "mnist" not in title, title
+    assert "spambase" in title, title
 
 
 def test_conditions_and_selections_are_said_in_words_above_the_table(open_page, report):

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import time
 
+import numpy as np
 import pytest
 
 from pulens.audits.queue import plan_bytes, queue_bytes
 from pulens.demo import run_demo
-from pulens.doors.audit import plan_audit, read_audit
-from pulens.doors.evaluate import evaluate
-from pulens.doors.segments import evaluate_by, title_of
+from pulens.evaluation.audit import plan_audit, read_audit
+from pulens.evaluation.evaluate import evaluate
 from pulens.report.audit_summary import audit_verdict
-from pulens.report.decision_card import evaluation_card
 from pulens.report.one_file import example_table, one_page
-from pulens.report.summary import MARK
-from pulens.report.top import ladder_rows
+from pulens.report.summary import summarise
 from pulens.report.words import verdict
 
 
@@ -36,9 +34,11 @@ def take(opened, content, name="rows.csv"):
 
 
 def ask(opened, prior="0.3"):
+    if opened.page.is_visible("#change"):
+        opened.page.click("#change")
     opened.page.fill("#prior-number-given", prior)
     opened.page.click("#evaluate")
-    opened.page.wait_for_selector("#report:not([hidden]) td[data-live], #problem:not([hidden])", timeout=60_000)
+    opened.page.wait_for_selector("#report:not([hidden]) dd[data-live], #problem:not([hidden])", timeout=60_000)
 
 
 def problem(opened):
@@ -52,7 +52,9 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     ask(opened)
     path = tmp_path / "example.csv"
     path.write_text(example_table())
-    expected = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.3, labelling="random")
+    expected = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.3)
+    assert opened.page.inner_text("#verdict .badge") == "calibrated"
+    assert not opened.page.is_visible("#form")
     for name, found in expected.estimates.items():
         assert opened.number(name) == pytest.approx(found.value, rel=1e-9)
     assert opened.page.locator("#verdict .sentence").all_inner_texts() == list(verdict(expected))
@@ -61,15 +63,6 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     assert shown == f"{interval.low:.3f} to {interval.high:.3f}"
     opened.keep("one-file")
     opened.on_paper("one-file")
-
-    # sliders are those of any report
-    opened.page.fill("#prior-number", "0.25")
-    opened.page.keyboard.press("Enter")
-    opened.settle()
-    moved = evaluate(
-        str(path), score="score", label="confirmed", positive="1", class_prior=0.25, confidence=None, labelling="random"
-    )
-    assert opened.number("roc_auc") == pytest.approx(moved.estimates["roc_auc"].value, rel=1e-9)
 
     # what is saved is what the command line writes
     with opened.page.expect_download() as numbers:
@@ -81,7 +74,7 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
         opened.page.click("#save-counts")
     tally = tmp_path / "example.tally"
     tally.write_bytes(counts.value.path().read_bytes())
-    counted = evaluate(str(tally), class_prior=0.3, confidence=None, labelling="random")
+    counted = evaluate(str(tally), class_prior=0.3, confidence=None)
     assert counted.estimates["f1"].value == pytest.approx(expected.estimates["f1"].value, rel=1e-9)
     with opened.page.expect_download() as report:
         opened.page.click("#save-report")
@@ -99,10 +92,72 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     opened.page.fill("#audit-positives", "18")
     opened.page.fill("#audit-checked", "100")
     opened.page.click("#evaluate")
-    opened.page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
-    audited = evaluate(str(tally), audit=(18, 100), confidence=None, labelling="random")
+    opened.page.wait_for_selector("#report:not([hidden]) dd[data-live]", timeout=60_000)
+    audited = evaluate(str(tally), audit=(18, 100), confidence=None)
     assert opened.number("f1") == pytest.approx(audited.estimates["f1"].value, rel=1e-9)
     assert "--audit 18/100" in opened.page.inner_text("#results code")
+
+
+def test_random_labels_can_be_chosen_and_sliders_recompute_as_python_does(one_file, open_page, tmp_path):
+    opened = open_page(one_file)
+    path = tmp_path / "example.csv"
+    path.write_text(example_table())
+    take(opened, example_table(), "example.csv")
+    opened.page.check("input[name='labelling-given'][value='random']")
+    ask(opened)
+    given = {"score": "score", "label": "confirmed", "positive": "1", "labelling": "random"}
+    for prior in (0.3, 0.25):
+        expected = evaluate(str(path), class_prior=prior, confidence=None, **given)
+        opened.page.fill("#prior-number", str(prior))
+        opened.page.keyboard.press("Enter")
+        opened.settle()
+        assert opened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
+    assert opened.page.inner_text("#verdict .badge") == "assumes random labels"
+    assert "--labelling random" in opened.page.inner_text("#results code")
+
+
+def test_every_shown_number_of_biased_labels_is_pythons(one_file, open_page, tmp_path):
+    """A table whose easy positives were labelled first: values and intervals as the command line prints them."""
+    rng = np.random.default_rng(8)
+    positive = rng.random(4000) < 0.1
+    scores = 1 / (1 + np.exp(-rng.normal(np.where(positive, 1.0, -2.0), 1.2)))
+    first = np.argsort(-np.where(positive, np.log(scores) + rng.gumbel(size=4000), -np.inf))[:150]
+    outcome = np.full(4000, "", object)
+    outcome[first] = "fraud confirmed"
+    path = tmp_path / "claims.csv"
+    amounts = rng.lognormal(7, 1, 4000)
+    rows = [f"C{k},{amounts[k]:.2f},{scores[k]:.5f},{outcome[k]}" for k in range(4000)]
+    path.write_text("claim,amount,risk,outcome\n" + "\n".join(rows))
+    opened = open_page(one_file)
+    opened.page.set_input_files("#file", str(path))
+    opened.page.wait_for_selector("#form:not([hidden])")
+    ask(opened, "0.1")
+    given = {"score": "risk", "label": "outcome", "positive": "fraud confirmed", "class_prior": 0.1}
+    expected = summarise(evaluate(str(path), **given))
+    for row in (*expected.ranking, *expected.at_threshold):
+        line = opened.page.locator(f"tr:has(td[data-live={row.name}])")
+        assert line.locator("[data-live]").text_content() == row.value
+        assert line.locator("[data-interval]").text_content() == row.interval
+        assert line.locator("[data-naive]").text_content() == row.naive
+    assert opened.page.locator("#verdict .sentence").all_inner_texts() == list(expected.verdict)
+    assert opened.page.input_value("#audit-id") == "0"
+
+
+def test_no_column_is_chosen_where_two_are_as_likely_and_a_workbook_is_called_one(one_file, open_page):
+    opened = open_page(one_file)
+    rows = [f"{k / 60},{(k * 7 % 60) / 60},{'yes' if k > 50 else ''}" for k in range(60)]
+    take(opened, "risk_v1,risk_v2,outcome\n" + "\n".join(rows))
+    assert opened.page.input_value("#score") == ""
+    assert opened.page.locator("#label option:checked").inner_text() == "outcome"
+    opened.page.click("#evaluate")
+    opened.page.wait_for_selector("#problem:not([hidden])")
+    assert "Choose the column of scores" in problem(opened)
+    german = [f"C{k};{1000 * k},{k % 10};0,{k:02d};{'ja' if k > 50 else ''}" for k in range(60)]
+    take(opened, "claim;amount;Risiko;Ergebnis\n" + "\n".join(german))
+    assert opened.page.locator("#score option:checked").inner_text() == "Risiko"
+    assert opened.page.locator("#label option:checked").inner_text() == "Ergebnis"
+    take(opened, b"PK\x03\x04" + b"\0" * 400, "claims.xlsx")
+    assert "claims.xlsx is an Excel workbook. In Excel: File > Save as > CSV" in problem(opened)
 
 
 def test_a_queue_of_rows_to_check_is_that_of_the_command_line(one_file, open_page, tmp_path):
@@ -162,6 +217,7 @@ def test_answers_dropped_back_in_prove_what_the_command_line_says(one_file, open
     take(opened, example_table(), "example.csv")
     ask(opened)
     opened.page.click("#audit-card summary")
+    opened.page.select_option("#audit-id", "")  # the number of the row
     with opened.page.expect_download() as queue:
         opened.page.click("#save-queue")
     with opened.page.expect_download() as plan:
@@ -174,11 +230,10 @@ def test_answers_dropped_back_in_prove_what_the_command_line_says(one_file, open
     # the page that drew the rows remembers how, and its report and form stay
     drop(opened, ("example-queue.csv", content))
     assert opened.page.locator("#audited .sentence").all_inner_texts() == list(audit_verdict(result))
-    assert result.labelling.verdict in opened.page.inner_text("#audited")
     for name in ("Precision", "Recall", "F1", "Class prior", "Matthews correlation", "ROC AUC"):
         assert opened.page.locator(f"#audited td:text-is('{name}')").count() == 1
     assert opened.page.is_visible("#report")
-    assert opened.page.is_visible("#form")
+    assert opened.page.is_visible("#change")
     assert opened.page.evaluate("document.activeElement.id") == "audited-title"
     with opened.page.expect_download() as numbers:
         opened.page.click("#save-audit")
@@ -208,7 +263,7 @@ def test_answers_dropped_back_in_prove_what_the_command_line_says(one_file, open
     take(later, example_table(), "example.csv")
     assert not later.page.is_visible("#audited")
     drop(later, ("notes.json", b"{}"))
-    assert problem(later) == "notes.json: this is no plan of an audit."
+    assert problem(later) == "notes.json: this is not the plan of an audit."
     assert later.page.is_visible("#form")
 
 
@@ -236,7 +291,7 @@ def test_the_demos_table_is_dropped_in_and_judged_by_clicks_in_under_a_minute(
     opened.page.click("text=out of one sample")
     opened.page.click("text=I do not know")
     opened.page.click("#evaluate")
-    opened.page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
+    opened.page.wait_for_selector("#report:not([hidden]) dd[data-live]", timeout=60_000)
     took = time.perf_counter() - began
     record_testsuite_property("seconds from opening the file to the report", round(took, 1))
     assert took < 60
@@ -246,37 +301,19 @@ def test_the_demos_table_is_dropped_in_and_judged_by_clicks_in_under_a_minute(
         opened.page.click("#save-numbers")
     saved = json.loads(numbers.value.path().read_text())
     told = saved["class_prior"]
-    asked = {"class_prior": (told["low"], told["high"]), "scenario": "single-set"}
-    expected = evaluate(shown.labels, shown.scores, **asked, labelling="random")
+    expected = evaluate(shown.labels, shown.scores, threshold=saved["threshold"])
+    assert told["high"] == pytest.approx(expected.class_prior.interval.high, rel=1e-9)
     assert saved["estimates"]["precision"]["withheld_because"]  # nobody knows the class prior
     for name, found in expected.estimates.items():
-        if not saved["estimates"][name].get("withheld_because"):
-            assert saved["estimates"][name]["value"] == pytest.approx(found.value, rel=1e-9)
         assert saved["estimates"][name]["low"] == pytest.approx(found.interval.low, rel=1e-9)
-    ladder = ladder_rows(expected.ladder())
-    cells = opened.page.locator(".ladder tbody tr")
-    shown_rows = [cells.nth(k).locator("td").all_inner_texts() for k in range(len(ladder))]
-    for row, texts in zip(ladder, shown_rows, strict=True):
-        assert [texts[0], *texts[2:]] == [row["k"], row["interval"], row["recall"]]
-        assert texts[1] in (row["hits"], MARK)
-    assert MARK in [texts[1] for texts in shown_rows]
-    costs = evaluation_card(expected)
-    assert opened.page.inner_text("[data-decision='0']") == costs["words"][0]
 
 
-def test_the_page_begins_below_the_edge_and_its_cost_slider_moves(one_file, open_page):
+def test_the_page_begins_below_the_edge_and_fits_a_phone(one_file, open_page):
     opened = open_page(one_file, viewport={"width": 360, "height": 740})
     assert opened.page.evaluate("document.querySelector('.brand').getBoundingClientRect().top") >= 20
     opened.page.click("#example")
     opened.page.wait_for_selector("#form:not([hidden])")
     ask(opened)
-    before = opened.page.inner_text("[data-decision='0']")
-    opened.page.fill("#cost-number", "0.1")
-    opened.page.keyboard.press("Enter")
-    opened.settle()
-    after = opened.page.inner_text("[data-decision='0']")
-    assert "a miss costs as much as 9 false alarms" in after
-    assert after != before
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
@@ -302,9 +339,9 @@ def test_another_table_takes_the_place_of_the_first(one_file, open_page):
 
 def test_keys_reach_everything_and_nobody_knows_the_class_prior(one_file, open_page):
     opened = open_page(one_file, viewport={"width": 390, "height": 800}, color_scheme="dark")
-    for _ in range(3):
+    for _ in range(4):
         opened.page.keyboard.press("Tab")
-    opened.page.keyboard.press("Enter")  # the example, the third button
+    opened.page.keyboard.press("Enter")  # the example, the third button after the link home
     opened.page.wait_for_selector("#form:not([hidden])")
     assert opened.page.evaluate("document.activeElement.id") == "score"
     for _ in range(60):
@@ -312,8 +349,8 @@ def test_keys_reach_everything_and_nobody_knows_the_class_prior(one_file, open_p
             break
         opened.page.keyboard.press("Tab")
     opened.page.keyboard.press("Enter")
-    opened.page.wait_for_selector("#report:not([hidden]) td[data-live]", timeout=60_000)
-    assert "estimates it" in opened.page.inner_text("#command-lead")
+    opened.page.wait_for_selector("#report:not([hidden]) dd[data-live]", timeout=60_000)
+    assert "estimates the class prior" in opened.page.inner_text("#command-lead")
     assert "--class-prior" not in opened.page.inner_text("#results code")
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
     unnamed = opened.page.evaluate(
@@ -322,78 +359,6 @@ def test_keys_reach_everything_and_nobody_knows_the_class_prior(one_file, open_p
     )
     assert unnamed == []
     opened.keep("one-file-phone-dark")
-
-
-def table_of_groups():
-    """Rows of four clinics, one of which nobody names and one in which nobody labels."""
-    lines = ["score,label,clinic"]
-    for k in range(1200):
-        positive = k % 10 < 3
-        clinic = ["north", "<b>south</b>", "", "none"][k % 7 % 4]
-        label = int(positive and k % 3 != 1 and clinic != "none")
-        lines.append(f"{(k * 7919 % 1009) / 1009 + 0.6 * positive:.4f},{label},{clinic}")
-    return "\n".join(lines)
-
-
-def test_groups_of_a_column_are_compared_in_the_report_and_saved(one_file, open_page, tmp_path):
-    opened = open_page(one_file)
-    path = tmp_path / "rows.csv"
-    path.write_text(table_of_groups())
-    take(opened, table_of_groups())
-    assert opened.page.input_value("#group") == ""
-    assert not opened.page.is_visible("#same-prior")
-    opened.page.select_option("#group", label="clinic")
-    ask(opened)
-    assert problem(opened) is None
-    asked = {"score": "score", "label": "label", "positive": "1", "class_prior": 0.3}
-    expected = evaluate_by(str(path), "clinic", **asked)
-    names = opened.page.locator("#segments tbody tr td:first-child bdi").all_inner_texts()
-    assert sorted(names) == sorted(["north", "<b>south</b>", "(null)"])
-    assert opened.page.locator("#skipped tbody td:first-child").all_inner_texts() == ["none"]
-    area = {title_of(name): found.estimates["roc_auc"].value for name, found in expected.items()}
-    shown = opened.page.locator("#segments tbody td[data-name='ROC AUC']").evaluate_all(
-        "cells => cells.map((cell) => Number(cell.dataset.value))"
-    )
-    assert shown == pytest.approx([area[name] for name in names], abs=1e-6)
-    assert shown == sorted(shown)
-    opened.page.locator("#segments th button").first.focus()
-    opened.page.keyboard.press("Enter")
-    assert opened.page.get_attribute("#segments th", "aria-sort") == "ascending"
-    opened.page.fill("#find", "nor")
-    assert opened.page.locator("#segments tbody tr:visible").count() == 1
-    assert "--group-by clinic" in opened.page.inner_text("#results code")
-    finds = opened.page.inner_text("section:has(> #h-gaps) .sentence")
-    assert finds == expected.gaps("recall").verdict
-    assert opened.page.locator("table.groups tbody tr").count() == 4
-    opened.keep("one-file-groups")
-
-    with opened.page.expect_download() as saved:
-        opened.page.click("#save-groups")
-    told = json.loads(saved.value.path().read_text())
-    assert list(told) == list(expected.to_dict())
-    with opened.page.expect_download() as report:
-        opened.page.click("#save-report")
-    again = tmp_path / "report.html"
-    again.write_bytes(report.value.path().read_bytes())
-    reopened = open_page(again)
-    assert reopened.page.locator("#segments tbody tr").count() == 3
-    reopened.page.select_option("#order", "0a")
-
-    # another report may be without groups, and groups that cannot be told apart are refused
-    opened.page.select_option("#group", label="(no groups)")
-    ask(opened)
-    opened.page.wait_for_selector("#segments", state="detached")
-    assert not opened.page.is_visible("#save-groups")
-    for chosen, words in (("score", "a column of their own"), ("clinic", "collected separately")):
-        opened.page.select_option("#group", label=chosen)
-        opened.page.check("input[value='case-control'][name='scenario-given']")
-        opened.page.click("#evaluate")
-        opened.page.wait_for_selector("#problem:not([hidden])")
-        assert words in problem(opened)
-    opened.page.check("#same-prior")
-    ask(opened, "0.05")
-    assert problem(opened) is None
-    assert "ONE CLASS PRIOR FOR ALL SEGMENTS" in opened.page.inner_text(".said")
 
 
 SCRIPT = "<img src=x onerror=alert(1)><script>alert(2)</script>"
@@ -431,7 +396,7 @@ def test_hostile_cells_are_shown_as_text_and_counted_as_python_counts_them(one_f
     path = tmp_path / "t.csv"
     path.write_text(text)
     asked = {"score": SCRIPT, "label": "label <b>", "positive": "1", "negative": "-1", "class_prior": 0.4}
-    expected = evaluate(str(path), confidence=None, **asked, labelling="random")
+    expected = evaluate(str(path), confidence=None, **asked)
     assert opened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
     assert opened.page.locator("img, #report script:not([type])").count() == 1  # the report's own script
 
@@ -461,7 +426,7 @@ def test_a_file_of_two_hundred_megabytes_is_counted_or_refused(one_file, open_pa
     opened.page.wait_for_selector("#form:not([hidden])", timeout=120_000)
     ask(opened)
     scores, labels = zip(*(map(int, row.split(",")) for row in rows), strict=True)
-    expected = evaluate(labels, scores, class_prior=0.3, confidence=None, labelling="random")
+    expected = evaluate(labels, scores, class_prior=0.3, confidence=None)
     assert opened.number("roc_auc") == pytest.approx(expected.estimates["roc_auc"].value, rel=1e-9)
 
 

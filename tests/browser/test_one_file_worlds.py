@@ -8,7 +8,7 @@ import pytest
 
 from one_file_driver import REQUESTS, differences, page_scripts, rows, worlds
 from pulens.counts.tally import Totals
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.evaluate import evaluate
 from pulens.priors.class_prior import population_prior
 from pulens.scenario import Scenario
 from tests_support import case_rows
@@ -37,12 +37,13 @@ def in_the_browser(chromium, asked):
     return answers
 
 
-def test_sixty_worlds_have_pythons_numbers_in_the_browser(chromium):
-    asked = [rows(labels, scores, **given, confidence=None) for labels, scores, given in worlds()]
+@pytest.mark.parametrize("labelling", ["practice", "random"])
+def test_sixty_worlds_have_pythons_numbers_in_the_browser(chromium, labelling):
+    asked = [rows(labels, scores, **given, confidence=None, labelling=labelling) for labels, scores, given in worlds()]
     answers = in_the_browser(chromium, asked)
     assert len(answers) == 60
     for answer, (labels, scores, given) in zip(answers, worlds(), strict=True):
-        expected = evaluate(labels, scores, **given, confidence=None, labelling="random").to_dict()
+        expected = evaluate(labels, scores, **given, confidence=None, labelling=labelling).to_dict()
         for part in ("estimates", "class_prior", "threshold"):
             assert differences(answer[part], expected[part]) == [], given
 
@@ -93,8 +94,8 @@ def test_worked_cases_have_their_exact_answers_in_the_browser(chromium, referenc
     labels, scores = case_rows(case)
     given = {"class_prior": case["params"]["alpha"], "threshold": case["params"].get("threshold", 0.5)}
     (answer,) = in_the_browser(chromium, [rows(labels, scores, scenario="case-control", confidence=None, **given)])
-    found = {metric: each["value"] for metric, each in answer["estimates"].items()}
+    result = {metric: each["value"] for metric, each in answer["estimates"].items()}
     expected = case["expected"]
     wanted = {"roc_auc": expected["auc_direct"], "average_precision": expected["aucpr_ap"]}
     wanted |= {each: expected["at_threshold"][each] for each in ("precision", "f1") if "at_threshold" in expected}
-    assert {metric: found[metric] for metric in wanted} == pytest.approx(wanted, rel=1e-9)
+    assert {metric: result[metric] for metric in wanted} == pytest.approx(wanted, rel=1e-9)

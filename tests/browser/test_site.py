@@ -154,8 +154,8 @@ def test_the_sidebar_fits_a_screen(site):
 
 
 def test_nothing_is_loaded_from_the_network(site, pages):
-    for page, found in pages.items():
-        for source in found.loads:
+    for page, result in pages.items():
+        for source in result.loads:
             if source.startswith("data:"):
                 continue
             assert not urlsplit(source).netloc, f"{page.name} loads {source}"
@@ -167,7 +167,7 @@ def test_nothing_is_loaded_from_the_network(site, pages):
 
 
 def test_every_picture_is_shown_and_described(pages):
-    described = [label for found in pages.values() for label in found.labels]
+    described = [label for result in pages.values() for label in result.labels]
     assert all(len(label) > 40 for label in described), described
     used = "\n".join(page.read_text(encoding="utf-8") for page in DOCS.rglob("*.md"))
     for script in (DOCS / "pictures").glob("*.py"):
@@ -175,7 +175,7 @@ def test_every_picture_is_shown_and_described(pages):
 
 
 def test_the_reference_has_every_public_name(site, pages):
-    offered = {anchor for found in pages.values() for anchor in found.anchors}
+    offered = {anchor for result in pages.values() for anchor in result.anchors}
     missing = [name for name in pulens.__all__ if not name.startswith("_") and f"pulens.{name}" not in offered]
     missing += [name for name in pulens.learners.__all__ if f"pulens.learners.{name}" not in offered]
     missing += [name for name in METRICS if f"metric-{name.replace('_', '-')}" not in offered]

@@ -27,9 +27,9 @@ def reference():
 @pytest.fixture(scope="module")
 def windows():
     rng = np.random.default_rng(2)
-    found = {f"<i>{day:02d}</i>": rows(rng, 0.2) for day in range(8)}
-    found |= {f"<i>{day:02d}</i>": rows(rng, 0.2, moved=1.2) for day in range(8, 12)}
-    return found | {"<i>12</i>": rows(rng, 0.2, 10)}
+    result = {f"<i>{day:02d}</i>": rows(rng, 0.2) for day in range(8)}
+    result |= {f"<i>{day:02d}</i>": rows(rng, 0.2, moved=1.2) for day in range(8, 12)}
+    return result | {"<i>12</i>": rows(rng, 0.2, 10)}
 
 
 @pytest.fixture(scope="module")
@@ -68,12 +68,12 @@ def test_the_page_is_whole_and_fits(open_page, report, options):
 
 def numbers(page):
     """What the table holds, to the last digit: by window and metric."""
-    found = {}
+    result = {}
     for cell in page.locator("td[data-live]").all():
         place = int(cell.evaluate("cell => cell.closest('tr').dataset.place"))
         text = cell.get_attribute("data-value")
-        found[place, cell.get_attribute("data-live")] = [float(each) for each in text.split()] if text else None
-    return found
+        result[place, cell.get_attribute("data-live")] = [float(each) for each in text.split()] if text else None
+    return result
 
 
 def test_a_moved_class_prior_gives_the_numbers_of_python(open_page, report, reference, windows):
@@ -89,15 +89,15 @@ def test_a_moved_class_prior_gives_the_numbers_of_python(open_page, report, refe
         assert chosen == pytest.approx(prior, abs=1e-12)
         truth = list(pulens.watch(reference, windows, class_prior=chosen, threshold=0.8, labels_lag=4).windows.values())
         compared = 0
-        for (place, name), found in numbers(page).items():
+        for (place, name), result in numbers(page).items():
             estimate = getattr(truth[place], name)
             if name == "recall":
                 continue  # counted among the labelled rows: no class prior moves it
             if estimate.undefined_because:
-                assert found is None
+                assert result is None
                 continue
             ends = (estimate.value, estimate.interval.low, estimate.interval.high)
-            assert found == pytest.approx(ends, abs=1e-9)
+            assert result == pytest.approx(ends, abs=1e-9)
             compared += 1
         assert compared > 20
         assert str(prior) in page.inner_text("#moved")
@@ -189,8 +189,8 @@ def test_segments_are_small_lines_those_in_alarm_first(open_page, tmp_path):
             "place": place,
         }
     )
-    found = pulens.watch(table, time="day", reference_until="d29", class_prior=0.2, group_by="place")
-    found.to_html(tmp_path / "segments.html")
+    result = pulens.watch(table, time="day", reference_until="d29", class_prior=0.2, group_by="place")
+    result.to_html(tmp_path / "segments.html")
     page = open_page(tmp_path / "segments.html", **PHONE).page
     assert page.locator(".small-lines li b").all_text_contents() == ["south", "<b>north</b>"]
     assert page.locator(".small-lines svg.spark").count() == 2

@@ -26,10 +26,10 @@ def test_the_first_bin_holds_zero():
 def test_mass_edges_are_order_statistics(values, bins):
     scores = np.array(values) / 6
     distinct, counts = np.unique(scores, return_counts=True)
-    found = mass_edges(distinct[::-1], np.cumsum(counts[::-1]), bins)
+    result = mass_edges(distinct[::-1], np.cumsum(counts[::-1]), bins)
     ordered = np.sort(scores)
     wanted = [ordered[(len(values) * b) // bins - 1] for b in range(1, bins)]
-    assert found.tolist() == [0.0, *wanted, 1.0]
+    assert result.tolist() == [0.0, *wanted, 1.0]
 
 
 @given(st.integers(1, 40), st.integers(1, 9))

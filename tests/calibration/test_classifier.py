@@ -51,7 +51,9 @@ def true_error(scores, is_positive, bins=10) -> float:
 @pytest.mark.parametrize("method", ["auto", "isotonic", "platt", "beta", "histogram"])
 def test_its_probabilities_are_true(rows, method):
     X, labels, population, is_positive = rows
-    model = PUCalibratedClassifier(GaussianNB(), method=method, class_prior=0.3, scenario="case-control").fit(X, labels)
+    model = PUCalibratedClassifier(
+        GaussianNB(), method=method, class_prior=0.3, scenario="case-control", labelling="random"
+    ).fit(X, labels)
     plain = GaussianNB().fit(X, labels).predict_proba(population)[:, 1]
     mapped = model.predict_proba(population)
     np.testing.assert_allclose(mapped.sum(axis=1), 1)
@@ -62,7 +64,9 @@ def test_its_probabilities_are_true(rows, method):
 
 def test_an_estimator_with_margins_only_is_mapped_by_rank(rows):
     X, labels, population, is_positive = rows
-    model = PUCalibratedClassifier(LinearSVC(), class_prior=0.3, method="platt", scenario="case-control").fit(X, labels)
+    model = PUCalibratedClassifier(
+        LinearSVC(), class_prior=0.3, method="platt", scenario="case-control", labelling="random"
+    ).fit(X, labels)
     assert model.calibration_map_.scores_are == "rank"
     assert true_error(model.predict_proba(population)[:, 1], is_positive) < 0.05
 
@@ -71,9 +75,9 @@ def test_a_prefit_estimator_is_not_fitted_again(rows):
     X, labels, population, is_positive = rows
     fitted = LogisticRegression().fit(X[::2], labels[::2])
     before = fitted.coef_.copy()
-    model = PUCalibratedClassifier(fitted, class_prior=0.3, cv="prefit", scenario="case-control").fit(
-        X[1::2], labels[1::2]
-    )
+    model = PUCalibratedClassifier(
+        fitted, class_prior=0.3, cv="prefit", scenario="case-control", labelling="random"
+    ).fit(X[1::2], labels[1::2])
     assert model.estimator_ is fitted
     np.testing.assert_array_equal(fitted.coef_, before)
     assert true_error(model.predict_proba(population)[:, 1], is_positive) < 0.05
@@ -81,7 +85,9 @@ def test_a_prefit_estimator_is_not_fitted_again(rows):
 
 def test_predictions_are_those_of_at_least_one_half(rows):
     X, labels, *_ = rows
-    model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3, scenario="case-control").fit(X, labels)
+    model = PUCalibratedClassifier(
+        LogisticRegression(), class_prior=0.3, scenario="case-control", labelling="random"
+    ).fit(X, labels)
     np.testing.assert_array_equal(model.predict(X), model.predict_proba(X)[:, 1] >= 0.5)
     assert model.classes_.tolist() == [0, 1]
     assert model.n_features_in_ == 3
@@ -90,7 +96,11 @@ def test_predictions_are_those_of_at_least_one_half(rows):
 def test_it_can_be_cloned_searched_and_put_in_a_pipeline(rows):
     X, labels, *_ = rows
     model = PUCalibratedClassifier(
-        make_pipeline(StandardScaler(), LogisticRegression()), class_prior=0.3, cv=3, scenario="case-control"
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        class_prior=0.3,
+        cv=3,
+        scenario="case-control",
+        labelling="random",
     )
     again = clone(model).set_params(method="platt", estimator__logisticregression__C=0.1)
     assert again.get_params()["method"] == "platt"
@@ -110,6 +120,7 @@ def test_splitters_weights_and_known_negatives_are_taken(rows):
         class_prior=0.3,
         cv=StratifiedKFold(3, shuffle=True, random_state=0),
         scenario="case-control",
+        labelling="random",
     )
     weighted = clone(model).fit(X, labels, sample_weight=np.ones(labels.size))
     np.testing.assert_allclose(
@@ -121,7 +132,10 @@ def test_splitters_weights_and_known_negatives_are_taken(rows):
 def test_the_same_seed_gives_the_same_model(rows):
     X, labels, *_ = rows
     first, second = (
-        PUCalibratedClassifier(GaussianNB(), class_prior=0.3, scenario="case-control").fit(X, labels) for _ in range(2)
+        PUCalibratedClassifier(GaussianNB(), class_prior=0.3, scenario="case-control", labelling="random").fit(
+            X, labels
+        )
+        for _ in range(2)
     )
     assert first.calibration_map_ == second.calibration_map_
 
@@ -140,7 +154,9 @@ def test_the_same_seed_gives_the_same_model(rows):
 def test_nonsense_is_refused(change, labels, message):
     X = np.arange(60.0).reshape(-1, 1)
     y = np.arange(60) % 3 == 0 if labels is None else None if labels == "none" else labels
-    model = PUCalibratedClassifier(**{"estimator": GaussianNB(), "class_prior": 0.3, **change}, scenario="case-control")
+    model = PUCalibratedClassifier(
+        **{"estimator": GaussianNB(), "class_prior": 0.3, **change}, scenario="case-control", labelling="random"
+    )
     with pytest.raises((PulensError, InputError), match=message):
         model.fit(X, y)
 
@@ -148,7 +164,9 @@ def test_nonsense_is_refused(change, labels, message):
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learns_own_checks_pass_where_they_speak_of_pu_labels():
     # "auto" deals rows into folds, so a weight of 2 and a row twice may choose differently: a fixed method here
-    model = PUCalibratedClassifier(LogisticRegression(), class_prior=0.3, method="isotonic", scenario="case-control")
+    model = PUCalibratedClassifier(
+        LogisticRegression(), class_prior=0.3, method="isotonic", scenario="case-control", labelling="random"
+    )
     results = check_estimator(model, on_fail=None)
     failed = {one["check_name"] for one in results if one["status"] == "failed"}
     assert failed <= OTHER_LABELS

@@ -24,7 +24,7 @@ def rows():
 def test_it_is_the_mean_of_one_against_the_rest(rows):
     labels, scores = rows
     options = {"class_prior": [0.3, 0.4, 0.3], "bins": 6, "redraws": 10}
-    found = classwise_calibration_error(
+    result = classwise_calibration_error(
         labels, scores, classes=["cat", "dog", "owl"], **options, scenario="case-control"
     )
     alone = []
@@ -38,22 +38,23 @@ def test_it_is_the_mean_of_one_against_the_rest(rows):
                 bins=6,
                 redraws=10,
                 scenario="case-control",
+                labelling="random",
             ).value
         )
-    assert found.value == pytest.approx(np.mean(alone))
-    assert [found.classes[name].value for name in ("cat", "dog", "owl")] == pytest.approx(alone)
-    assert found.interval.low <= found.value <= found.interval.high
-    assert json.loads(json.dumps(found.to_dict()))["classes"]["owl"]["bins"] == 6
+    assert result.value == pytest.approx(np.mean(alone))
+    assert [result.classes[name].value for name in ("cat", "dog", "owl")] == pytest.approx(alone)
+    assert result.interval.low <= result.value <= result.interval.high
+    assert json.loads(json.dumps(result.to_dict()))["classes"]["owl"]["bins"] == 6
 
 
 def test_in_the_single_set_rows_of_other_classes_are_known_negatives(rows):
     labels, scores = rows
     third = [1 / 3] * 3
-    found = classwise_calibration_error(
+    result = classwise_calibration_error(
         labels, scores, classes=["cat", "dog", "owl"], class_prior=third, scenario="single-set", redraws=50
     )
-    assert found.corrected < found.value
-    assert all(one.value < 3 * one.noise_floor for one in found.classes.values())  # the world is calibrated
+    assert result.corrected < result.value
+    assert all(one.value < 3 * one.noise_floor for one in result.classes.values())  # the world is calibrated
 
 
 def test_priors_may_be_given_by_name(rows):

@@ -30,9 +30,10 @@ def visits(clusters: int, times: int = 1, seed: int = 0) -> tuple[np.ndarray, np
 
 
 def numbers(labels, scores, **options):
-    line = calibration_slope(labels, scores, **OPTIONS, **options)
-    means = (each(labels, scores, **OPTIONS, **options) for each in (calibration_in_the_large, brier_score, log_loss))
-    return {found.metric: found for found in (*means, *line)}
+    line = calibration_slope(labels, scores, **OPTIONS, **options, labelling="random")
+    told = {**OPTIONS, **options, "labelling": "random"}
+    means = (each(labels, scores, **told) for each in (calibration_in_the_large, brier_score, log_loss))
+    return {result.metric: result for result in (*means, *line)}
 
 
 def test_rows_counted_five_times_are_as_sure_as_counted_once():
@@ -43,17 +44,17 @@ def test_rows_counted_five_times_are_as_sure_as_counted_once():
         numbers(five[0], five[1]),
         numbers(five[0], five[1], cluster=five[2]),
     )
-    for name, found in once.items():
+    for name, result in once.items():
         assert told[name].value == pytest.approx(naive[name].value, abs=1e-12)
         # in one sample the numbers of labelled rows vary too, which leaving out buckets sees and the formula does not
-        assert 0.8 < told[name].interval.width / found.interval.width < 1.6, name
-        assert naive[name].interval.width < 0.5 * found.interval.width
+        assert 0.8 < told[name].interval.width / result.interval.width < 1.6, name
+        assert naive[name].interval.width < 0.5 * result.interval.width
 
 
 def test_the_calibration_error_and_its_bins_allow_for_clusters():
     labels, scores, cluster = visits(800, times=6, seed=1)
-    naive = reliability(labels, scores, **OPTIONS)
-    told = reliability(labels, scores, cluster=cluster, **OPTIONS)
+    naive = reliability(labels, scores, **OPTIONS, labelling="random")
+    told = reliability(labels, scores, cluster=cluster, **OPTIONS, labelling="random")
     assert told.error.value == pytest.approx(naive.error.value, abs=1e-12)
     assert told.error.interval.width > 1.5 * naive.error.interval.width
     assert told.error.noise_floor > 1.5 * naive.error.noise_floor
@@ -64,8 +65,8 @@ def test_the_calibration_error_and_its_bins_allow_for_clusters():
 def test_too_few_clusters_leave_the_value_alone():
     labels, scores, _ = visits(600)
     cluster = np.arange(600) % 4
-    assert all(found.interval is None for found in numbers(labels, scores, cluster=cluster).values())
-    diagram = reliability(labels, scores, cluster=cluster, **OPTIONS)
+    assert all(result.interval is None for result in numbers(labels, scores, cluster=cluster).values())
+    diagram = reliability(labels, scores, cluster=cluster, **OPTIONS, labelling="random")
     assert diagram.error.interval is None
     assert all(one.interval is None for one in diagram.bins)
     assert "too-few-clusters" in [notice.code for notice in diagram.notices]
@@ -79,12 +80,17 @@ def test_folds_of_a_recalibration_keep_clusters_together():
     assert max(part.totals.labelled for part in parts) - min(part.totals.labelled for part in parts) <= 4
     seen = [set(part.thresholds.tolist()) for part in parts]  # every cluster has a score of its own
     assert sum(map(len, seen)) == len(set().union(*seen)) == 100
-    found = recalibrate(labels, scores, cluster=cluster, method="platt", **OPTIONS)
-    assert found.before.interval.width > recalibrate(labels, scores, method="platt", **OPTIONS).before.interval.width
+    result = recalibrate(labels, scores, cluster=cluster, method="platt", **OPTIONS, labelling="random")
+    assert (
+        result.before.interval.width
+        > recalibrate(labels, scores, method="platt", **OPTIONS, labelling="random").before.interval.width
+    )
 
 
 def test_logits_are_read_as_probabilities_in_buckets_too():
     labels, scores, cluster = visits(300, times=3)
     logits = np.log(scores / (1 - scores))
-    mine = brier_score(labels, logits, scores_are="logit", cluster=cluster, **OPTIONS)
-    assert mine.interval.width == pytest.approx(brier_score(labels, scores, cluster=cluster, **OPTIONS).interval.width)
+    mine = brier_score(labels, logits, scores_are="logit", cluster=cluster, **OPTIONS, labelling="random")
+    assert mine.interval.width == pytest.approx(
+        brier_score(labels, scores, cluster=cluster, **OPTIONS, labelling="random").interval.width
+    )

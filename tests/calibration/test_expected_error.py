@@ -50,13 +50,20 @@ def test_it_is_the_formula_of_the_paper_row_by_row(rows, bins, binning):
     labels, scores = rows
     evidence = gather(labels, scores, class_prior=0.4, scenario="case-control")
     edges = choose_edges(evidence, binning=binning, bins=bins)
-    found = expected_calibration_error(
-        labels, scores, class_prior=0.4, bins=bins, binning=binning, redraws=2, scenario="case-control"
+    result = expected_calibration_error(
+        labels,
+        scores,
+        class_prior=0.4,
+        bins=bins,
+        binning=binning,
+        redraws=2,
+        scenario="case-control",
+        labelling="random",
     )
-    assert found.value == pytest.approx(slow_error(labels, scores, 0.4, edges), abs=1e-12)
-    assert found.interval.low <= found.value <= found.interval.high
-    assert found.interval.low <= found.corrected <= found.interval.high
-    assert found.corrected <= found.value + 1e-12
+    assert result.value == pytest.approx(slow_error(labels, scores, 0.4, edges), abs=1e-12)
+    assert result.interval.low <= result.value <= result.interval.high
+    assert result.interval.low <= result.corrected <= result.interval.high
+    assert result.corrected <= result.value + 1e-12
 
 
 @given(pu_rows(), st.randoms(use_true_random=False))
@@ -64,16 +71,21 @@ def test_the_order_of_rows_does_not_matter(rows, random):
     labels, scores = rows
     order = random.sample(range(scores.size), scores.size)
     options = {"class_prior": 0.2, "bins": 3, "redraws": 5}
-    before = expected_calibration_error(labels, scores, **options, scenario="case-control")
-    assert expected_calibration_error(labels[order], scores[order], **options, scenario="case-control") == before
+    before = expected_calibration_error(labels, scores, **options, scenario="case-control", labelling="random")
+    assert (
+        expected_calibration_error(labels[order], scores[order], **options, scenario="case-control", labelling="random")
+        == before
+    )
 
 
 @given(pu_rows(), st.sampled_from(["case-control", "single-set"]))
 def test_a_weight_of_two_is_a_row_twice(rows, scenario):
     labels, scores = rows
     options = {"unlabelled_prior": 0.2, "bins": 3, "scenario": scenario}
-    twice = expected_calibration_error(np.tile(labels, 2), np.tile(scores, 2), **options)
-    weighted = expected_calibration_error(labels, scores, weights=np.full(labels.size, 2.0), **options)
+    twice = expected_calibration_error(np.tile(labels, 2), np.tile(scores, 2), **options, labelling="random")
+    weighted = expected_calibration_error(
+        labels, scores, weights=np.full(labels.size, 2.0), **options, labelling="random"
+    )
     assert weighted.value == pytest.approx(twice.value, abs=1e-12)
     assert weighted.interval.high == pytest.approx(twice.interval.high, abs=1e-9)
 
@@ -82,7 +94,9 @@ def test_a_weight_of_two_is_a_row_twice(rows, scenario):
 def test_a_wrong_prior_moves_it_by_no_more_than_its_own_error(rows, prior, wrong):
     labels, scores = rows
     values = [
-        expected_calibration_error(labels, scores, class_prior=p, bins=4, redraws=1, scenario="case-control").value
+        expected_calibration_error(
+            labels, scores, class_prior=p, bins=4, redraws=1, scenario="case-control", labelling="random"
+        ).value
         for p in (prior, wrong)
     ]
     assert abs(values[0] - values[1]) <= abs(prior - wrong) + 1e-12  # Theorem 2
@@ -92,23 +106,31 @@ def test_with_every_label_known_it_is_the_ordinary_error():
     rng = np.random.default_rng(0)
     scores = rng.random(500)
     positive = rng.random(500) < scores**2
-    found = expected_calibration_error(
-        np.where(positive, 1, -1), scores, negative=-1, bins=10, binning="width", scenario="case-control"
+    result = expected_calibration_error(
+        np.where(positive, 1, -1),
+        scores,
+        negative=-1,
+        bins=10,
+        binning="width",
+        scenario="case-control",
+        labelling="random",
     )
     place = np.clip(np.ceil(scores * 10).astype(int) - 1, 0, 9)
     ordinary = np.abs(np.bincount(place, positive - scores, minlength=10)).sum() / 500
-    assert found.value == pytest.approx(ordinary, abs=1e-12)
+    assert result.value == pytest.approx(ordinary, abs=1e-12)
 
 
 def test_single_set_speaks_of_all_rows():
     labels, scores = drawn()
-    found = expected_calibration_error(labels, scores, unlabelled_prior=0.25, scenario="single-set", bins=5)
+    result = expected_calibration_error(
+        labels, scores, unlabelled_prior=0.25, scenario="single-set", bins=5, labelling="random"
+    )
     prior = (80 + 0.25 * 900) / 980
     edges = np.concatenate([[0.0], np.sort(scores)[980 * np.arange(1, 5) // 5 - 1], [1.0]])
     place = np.searchsorted(edges[1:-1], scores, side="left")
     positive = prior * np.bincount(place[labels == 1], minlength=5) / 80
     promised = np.bincount(place, scores, minlength=5) / 980
-    assert found.value == pytest.approx(np.abs(positive - promised).sum(), abs=1e-12)
+    assert result.value == pytest.approx(np.abs(positive - promised).sum(), abs=1e-12)
 
 
 def test_noisy_labels_are_recovered_before_they_are_compared():
@@ -120,8 +142,10 @@ def test_noisy_labels_are_recovered_before_they_are_compared():
     labels, scores = np.repeat([1, 0], [noisy.size, many.size]), np.concatenate([noisy, many])
     edges = np.arange(11) / 10
     options = {"class_prior": 0.3, "bins": 10, "binning": "width", "redraws": 5}
-    told = expected_calibration_error(labels, scores, label_noise=0.1, **options, scenario="case-control")
-    untold = expected_calibration_error(labels, scores, **options, scenario="case-control")
+    told = expected_calibration_error(
+        labels, scores, label_noise=0.1, **options, scenario="case-control", labelling="random"
+    )
+    untold = expected_calibration_error(labels, scores, **options, scenario="case-control", labelling="random")
     truth = world.binned_calibration_error(edges)
     assert abs(told.value - truth) < 0.005
     assert abs(untold.value - truth) > 2 * abs(told.value - truth)
@@ -132,16 +156,20 @@ def test_known_negatives_belong_to_the_population_of_a_single_set():
     scores = rng.random(20_000)
     positive = rng.random(20_000) < scores
     labels = np.where(positive & (rng.random(20_000) < 0.5), 1, np.where(~positive & (rng.random(20_000) < 0.5), -1, 0))
-    found = expected_calibration_error(labels, scores, class_prior=positive.mean(), scenario="single-set")
-    assert found.is_noise
-    assert found.value < 2 * found.noise_floor
+    result = expected_calibration_error(
+        labels, scores, class_prior=positive.mean(), scenario="single-set", labelling="random"
+    )
+    assert result.is_noise
+    assert result.value < 2 * result.noise_floor
 
 
 def test_a_tally_and_its_rows_give_the_same_answer():
     labels, scores = drawn()
-    direct = expected_calibration_error(labels, scores, class_prior=0.3, scenario="case-control")
+    direct = expected_calibration_error(labels, scores, class_prior=0.3, scenario="case-control", labelling="random")
     assert (
-        expected_calibration_error(Tally.from_arrays(labels, scores), class_prior=0.3, scenario="case-control")
+        expected_calibration_error(
+            Tally.from_arrays(labels, scores), class_prior=0.3, scenario="case-control", labelling="random"
+        )
         == direct
     )
 
@@ -149,11 +177,13 @@ def test_a_tally_and_its_rows_give_the_same_answer():
 def test_float32_scores_are_counted_in_double_precision():
     labels, scores = drawn()
     narrow = scores.astype(np.float32)
-    found = expected_calibration_error(labels, narrow, class_prior=0.3, bins=6, scenario="case-control")
+    result = expected_calibration_error(
+        labels, narrow, class_prior=0.3, bins=6, scenario="case-control", labelling="random"
+    )
     assert (
-        found.value
+        result.value
         == expected_calibration_error(
-            labels, narrow.astype(float), class_prior=0.3, bins=6, scenario="case-control"
+            labels, narrow.astype(float), class_prior=0.3, bins=6, scenario="case-control", labelling="random"
         ).value
     )
 
@@ -163,16 +193,17 @@ def test_the_noise_floor_is_what_a_calibrated_model_scores():
     values, floors, corrected = [], [], []
     for seed in range(60):
         few, many, _ = world.draw(200, 2_000, np.random.default_rng(seed))
-        found = expected_calibration_error(
+        result = expected_calibration_error(
             np.repeat([1, 0], [200, 2_000]),
             np.concatenate([few, many]),
             class_prior=0.3,
             redraws=100,
             scenario="case-control",
+            labelling="random",
         )
-        values.append(found.value)
-        floors.append(found.noise_floor)
-        corrected.append(found.corrected)
+        values.append(result.value)
+        floors.append(result.noise_floor)
+        corrected.append(result.corrected)
     assert np.mean(values) == pytest.approx(np.mean(floors), rel=0.08)
     assert np.mean(values) == pytest.approx(0.047, abs=0.005)  # as measured elsewhere for these sizes
     assert np.mean(corrected) < np.mean(values) / 2
@@ -186,8 +217,10 @@ def test_the_interval_holds_the_binned_truth(line):
         few, many, _ = world.draw(100, 1_000, np.random.default_rng(seed))
         labels, scores = np.repeat([1, 0], [100, 1_000]), np.concatenate([few, many])
         edges = choose_edges(gather(labels, scores, class_prior=0.3, scenario="case-control"), binning="mass", bins=8)
-        found = expected_calibration_error(labels, scores, class_prior=0.3, bins=8, redraws=1, scenario="case-control")
-        hits += world.binned_calibration_error(edges) in found.interval
+        result = expected_calibration_error(
+            labels, scores, class_prior=0.3, bins=8, redraws=1, scenario="case-control", labelling="random"
+        )
+        hits += world.binned_calibration_error(edges) in result.interval
     assert hits >= 92
 
 
@@ -232,31 +265,33 @@ def test_the_variance_of_gaps_is_that_of_redrawn_rows():
 
 def test_a_range_of_priors_gives_the_hull_and_keeps_the_sources_apart():
     labels, scores = drawn()
-    found = expected_calibration_error(labels, scores, class_prior=(0.2, 0.4), scenario="case-control")
+    result = expected_calibration_error(
+        labels, scores, class_prior=(0.2, 0.4), scenario="case-control", labelling="random"
+    )
     for prior in (0.2, 0.3, 0.4):
-        bins = found.bins
+        bins = result.bins
         # each may miss a little more often than alone, on the one side on which it can miss: Imbens and Manski
         one = expected_calibration_error(
-            labels, scores, class_prior=prior, bins=bins, confidence=0.9, scenario="case-control"
+            labels, scores, class_prior=prior, bins=bins, confidence=0.9, scenario="case-control", labelling="random"
         )
-        assert found.interval.low <= one.interval.low + 1e-9
-        assert found.interval.high >= one.interval.high - 1e-9
-        assert one.value in found.sources["class prior"]
-    assert found.sources["sample"].width < found.interval.width
+        assert result.interval.low <= one.interval.low + 1e-9
+        assert result.interval.high >= one.interval.high - 1e-9
+        assert one.value in result.sources["class prior"]
+    assert result.sources["sample"].width < result.interval.width
 
 
 def test_over_and_underconfidence_are_the_two_parts():
     labels, scores = drawn()
-    found = expected_calibration_error(labels, scores, class_prior=0.3, scenario="case-control")
-    assert found.overconfidence + found.underconfidence == pytest.approx(found.value)
-    assert found.overconfidence - found.underconfidence == pytest.approx(scores[labels == 0].mean() - 0.3)
+    result = expected_calibration_error(labels, scores, class_prior=0.3, scenario="case-control", labelling="random")
+    assert result.overconfidence + result.underconfidence == pytest.approx(result.value)
+    assert result.overconfidence - result.underconfidence == pytest.approx(scores[labels == 0].mean() - 0.3)
 
 
 def test_larger_norms_are_larger():
     labels, scores = drawn()
     options = {"class_prior": 0.3, "bins": 6, "redraws": 20}
     values = [
-        expected_calibration_error(labels, scores, norm=norm, **options, scenario="case-control")
+        expected_calibration_error(labels, scores, norm=norm, **options, scenario="case-control", labelling="random")
         for norm in (1, 2, 4, "max")
     ]
     assert all(first.value <= second.value + 1e-12 for first, second in pairwise(values))
@@ -266,17 +301,19 @@ def test_larger_norms_are_larger():
 
 def test_the_l2_norm_is_the_root_of_the_mean_square():
     labels, scores = [1, 1, 0, 0, 0, 0], [0.2, 0.9, 0.1, 0.3, 0.7, 0.9]
-    found = expected_calibration_error(
-        labels, scores, class_prior=0.5, bins=2, binning="width", norm=2, scenario="case-control"
+    result = expected_calibration_error(
+        labels, scores, class_prior=0.5, bins=2, binning="width", norm=2, scenario="case-control", labelling="random"
     )
     # two bins of half the population: shares of positives 0.5 and 0.5, mean scores 0.2 and 0.8
-    assert found.value == pytest.approx(0.3)
+    assert result.value == pytest.approx(0.3)
 
 
 def test_same_seed_same_answer_and_another_seed_moves_only_the_noise_floor():
     labels, scores = drawn()
     first, again, other = (
-        expected_calibration_error(labels, scores, class_prior=0.3, redraws=50, seed=seed, scenario="case-control")
+        expected_calibration_error(
+            labels, scores, class_prior=0.3, redraws=50, seed=seed, scenario="case-control", labelling="random"
+        )
         for seed in (1, 1, 2)
     )
     assert first == again
@@ -288,17 +325,23 @@ def test_logits_are_declared_and_probabilities_are_checked():
     labels, scores = drawn()
     logits = np.log(scores) - np.log1p(-scores)
     declared = expected_calibration_error(
-        labels, logits, class_prior=0.3, scores_are="logit", bins=6, scenario="case-control"
+        labels, logits, class_prior=0.3, scores_are="logit", bins=6, scenario="case-control", labelling="random"
     )
     assert declared.value == pytest.approx(
-        expected_calibration_error(labels, scores, class_prior=0.3, bins=6, scenario="case-control").value
+        expected_calibration_error(
+            labels, scores, class_prior=0.3, bins=6, scenario="case-control", labelling="random"
+        ).value
     )
     with pytest.raises(InputError, match=r"between 0 and 1, got .*scores_are='logit'.*isotonic"):
-        expected_calibration_error(labels, logits, class_prior=0.3, scenario="case-control")
+        expected_calibration_error(labels, logits, class_prior=0.3, scenario="case-control", labelling="random")
     with pytest.raises(InputError, match=r"ranks say which row .*recalibrate"):
-        expected_calibration_error(labels, logits, class_prior=0.3, scores_are="rank", scenario="case-control")
+        expected_calibration_error(
+            labels, logits, class_prior=0.3, scores_are="rank", scenario="case-control", labelling="random"
+        )
     with pytest.raises(InputError, match="'probability', 'logit', 'rank', got 'odds'"):
-        expected_calibration_error(labels, logits, class_prior=0.3, scores_are="odds", scenario="case-control")
+        expected_calibration_error(
+            labels, logits, class_prior=0.3, scores_are="odds", scenario="case-control", labelling="random"
+        )
 
 
 @pytest.mark.parametrize(
@@ -316,21 +359,35 @@ def test_logits_are_declared_and_probabilities_are_checked():
 def test_bad_arguments_are_refused_with_the_way_out(options, message):
     labels, scores = drawn()
     with pytest.raises(PulensError, match=message):
-        expected_calibration_error(labels, scores, **{"class_prior": 0.3, **options}, scenario="case-control")
+        expected_calibration_error(
+            labels, scores, **{"class_prior": 0.3, **options}, scenario="case-control", labelling="random"
+        )
 
 
 def test_notices_say_what_to_know():
     labels, scores = drawn(20, 60)
-    found = expected_calibration_error(labels, scores, class_prior=0.3, bins=40, scenario="case-control")
-    assert {"too-many-bins", "few-labelled"} <= {notice.code for notice in found.notices}
-    impossible = expected_calibration_error(*drawn(3_000, 3_000), class_prior=0.9, bins=5, scenario="case-control")
+    result = expected_calibration_error(
+        labels, scores, class_prior=0.3, bins=40, scenario="case-control", labelling="random"
+    )
+    assert {"too-many-bins", "few-labelled"} <= {notice.code for notice in result.notices}
+    impossible = expected_calibration_error(
+        *drawn(3_000, 3_000), class_prior=0.9, bins=5, scenario="case-control", labelling="random"
+    )
     assert "impossible-fraction" in {notice.code for notice in impossible.notices}
     stray = expected_calibration_error(
-        [1, 1, 0, 0], [0.9, 0.2, 0.1, 0.3], class_prior=0.5, bins=4, binning="width", scenario="case-control"
+        [1, 1, 0, 0],
+        [0.9, 0.2, 0.1, 0.3],
+        class_prior=0.5,
+        bins=4,
+        binning="width",
+        scenario="case-control",
+        labelling="random",
     )
     assert "bins-without-population" in {notice.code for notice in stray.notices}
 
 
 def test_theory_never_asks_for_more_bins_than_tiny_samples_have():
-    found = expected_calibration_error([1, 0, 0, 0], [0.9, 0.5, 0.2, 0.1], class_prior=0.01, scenario="case-control")
-    assert found.bins == 1
+    result = expected_calibration_error(
+        [1, 0, 0, 0], [0.9, 0.5, 0.2, 0.1], class_prior=0.01, scenario="case-control", labelling="random"
+    )
+    assert result.bins == 1

@@ -61,19 +61,21 @@ def test_theorem_1_holds_in_a_world():
     world = logistic_world(-0.5, 1.5)
     few, many, _ = world.draw(500, 5_000, np.random.default_rng(0))
     labels, scores = np.repeat([1, 0], [500, 5_000]), np.concatenate([few, many])
-    found = expected_calibration_error(labels, scores, class_prior=0.5, redraws=1, scenario="case-control")
-    bound = evaluation_bound(0.5, 500, 5_000, found.bins, lipschitz=2.0, confidence=0.95)
-    assert abs(found.value - world.true_calibration_error()) < bound.total
+    result = expected_calibration_error(
+        labels, scores, class_prior=0.5, redraws=1, scenario="case-control", labelling="random"
+    )
+    bound = evaluation_bound(0.5, 500, 5_000, result.bins, lipschitz=2.0, confidence=0.95)
+    assert abs(result.value - world.true_calibration_error()) < bound.total
 
 
 def test_a_sample_size_is_the_smallest_that_suffices():
     for basis, error in (("guarantee", 0.1), ("noise", 0.02)):
-        found = sample_size_for_error(error, 0.3, basis=basis)
-        assert found.error <= error
-        assert found.unlabelled == 10 * found.labelled
+        result = sample_size_for_error(error, 0.3, basis=basis)
+        assert result.error <= error
+        assert result.unlabelled == 10 * result.labelled
         if basis == "guarantee":
             lower = min(
-                evaluation_bound(0.3, found.labelled - 1, 10 * (found.labelled - 1), bins, binning="width").total
+                evaluation_bound(0.3, result.labelled - 1, 10 * (result.labelled - 1), bins, binning="width").total
                 for bins in range(1, 200)
             )
             assert lower > error
@@ -84,10 +86,15 @@ def test_the_noise_basis_bounds_the_noise_floor_of_a_calibrated_model():
     size = sample_size_for_error(0.05, 0.3)
     few, many, _ = world.draw(size.labelled, size.unlabelled, np.random.default_rng(0))
     labels = np.repeat([1, 0], [size.labelled, size.unlabelled])
-    found = expected_calibration_error(
-        labels, np.concatenate([few, many]), class_prior=0.3, bins=size.bins, scenario="case-control"
+    result = expected_calibration_error(
+        labels,
+        np.concatenate([few, many]),
+        class_prior=0.3,
+        bins=size.bins,
+        scenario="case-control",
+        labelling="random",
     )
-    assert 0.3 * 0.05 < found.noise_floor < 0.05
+    assert 0.3 * 0.05 < result.noise_floor < 0.05
 
 
 @pytest.mark.parametrize(

@@ -75,13 +75,13 @@ def test_grouping_changes_coefficients_by_far_less_than_their_errors(monkeypatch
 
 
 def test_the_covariance_is_that_of_repeated_samples():
-    found, claimed = [], []
+    result, claimed = [], []
     for seed in range(150):
         points, design = points_of(sizes=(200, 1_000), seed=seed)
         fit = fit_logistic(design, points, np.array([0.0, 1.0]))
-        found.append(fit.coefficients)
+        result.append(fit.coefficients)
         claimed.append(np.sqrt(np.diag(fit.covariance)))
-    np.testing.assert_allclose(np.std(found, axis=0), np.mean(claimed, axis=0), rtol=0.15)
+    np.testing.assert_allclose(np.std(result, axis=0), np.mean(claimed, axis=0), rtol=0.15)
 
 
 def test_the_mean_of_the_map_is_near_the_class_prior():
@@ -108,4 +108,4 @@ def test_shares_near_zero_give_finite_slopes_and_no_warning():
 def test_scores_whose_squares_no_double_holds_are_refused_in_words() -> None:
     labels, scores = np.repeat([1, 0], [30, 90]), np.linspace(-1e200, 1e200, 120)
     with pytest.raises(InputError, match="too large for a map of their logits"):
-        recalibrate(labels, scores, class_prior=0.4, scores_are="rank", method="platt")
+        recalibrate(labels, scores, class_prior=0.4, scores_are="rank", method="platt", labelling="random")

@@ -37,7 +37,7 @@ def test_with_every_label_known_the_slope_is_that_of_logistic_regression(known):
     from sklearn.linear_model import LogisticRegression
 
     labels, scores = known
-    line = calibration_slope(labels, scores, negative=-1, scenario="case-control")
+    line = calibration_slope(labels, scores, negative=-1, scenario="case-control", labelling="random")
     fitted = LogisticRegression(C=np.inf, tol=1e-10).fit(logit(scores)[:, None], labels == 1)
     assert line.slope.value == pytest.approx(fitted.coef_[0, 0], abs=2e-4)
     assert line.intercept.value == pytest.approx(fitted.intercept_[0], abs=2e-4)
@@ -46,31 +46,35 @@ def test_with_every_label_known_the_slope_is_that_of_logistic_regression(known):
 @pytest.mark.parametrize("score", [brier_score, log_loss])
 @pytest.mark.parametrize("scenario", ["case-control", "single-set"])
 def test_parts_add_up_exactly(rows, score, scenario):
-    found = score(*rows, class_prior=0.3, scenario=scenario)
-    assert found.decomposition.total == pytest.approx(found.value, abs=1e-12)
-    assert found.decomposition.calibration >= 0
-    assert found.decomposition.resolution > 0
-    assert set(found.to_dict()["decomposition"]) == {"calibration", "resolution", "uncertainty", "within_bins"}
+    result = score(*rows, class_prior=0.3, scenario=scenario)
+    assert result.decomposition.total == pytest.approx(result.value, abs=1e-12)
+    assert result.decomposition.calibration >= 0
+    assert result.decomposition.resolution > 0
+    assert set(result.to_dict()["decomposition"]) == {"calibration", "resolution", "uncertainty", "within_bins"}
 
 
 def test_a_constant_score_at_the_prior_is_all_uncertainty():
     labels, scores = np.repeat([1, 0], [50, 200]), np.full(250, 0.3)
-    found = brier_score(labels, scores, class_prior=0.3, bins=1, binning="width", scenario="case-control")
-    assert found.value == pytest.approx(0.21)
-    assert found.decomposition.uncertainty == pytest.approx(0.21)
-    assert found.decomposition.calibration == pytest.approx(0, abs=1e-12)
+    result = brier_score(
+        labels, scores, class_prior=0.3, bins=1, binning="width", scenario="case-control", labelling="random"
+    )
+    assert result.value == pytest.approx(0.21)
+    assert result.decomposition.uncertainty == pytest.approx(0.21)
+    assert result.decomposition.calibration == pytest.approx(0, abs=1e-12)
 
 
 def test_certain_scores_do_not_cost_infinity():
-    found = log_loss([1, 0, 0, 0], [0.0, 1.0, 0.5, 0.2], class_prior=0.25, scenario="case-control")
-    assert 0 < found.value < 40
+    result = log_loss([1, 0, 0, 0], [0.0, 1.0, 0.5, 0.2], class_prior=0.25, scenario="case-control", labelling="random")
+    assert 0 < result.value < 40
 
 
 def test_in_the_large_is_the_mean_score_less_the_prior(rows):
     labels, scores = rows
-    found = calibration_in_the_large(labels, scores, class_prior=0.3, scenario="case-control")
-    assert found.value == pytest.approx(scores[labels == 0].mean() - 0.3)
-    ranged = calibration_in_the_large(labels, scores, class_prior=(0.2, 0.4), scenario="case-control")
+    result = calibration_in_the_large(labels, scores, class_prior=0.3, scenario="case-control", labelling="random")
+    assert result.value == pytest.approx(scores[labels == 0].mean() - 0.3)
+    ranged = calibration_in_the_large(
+        labels, scores, class_prior=(0.2, 0.4), scenario="case-control", labelling="random"
+    )
     assert ranged.interval.low == pytest.approx(scores[labels == 0].mean() - 0.4, abs=0.02)
     assert ranged.sources["class prior"].width == pytest.approx(0.2)
 
@@ -92,23 +96,23 @@ def test_intervals_hold_the_truth(scenario):
             _, scores, is_positive = world.draw(1, 3_000, rng)
             labels = (is_positive & (rng.random(3_000) < 0.4)).astype(int)
         options = {"class_prior": 0.3, "scenario": scenario}
-        line = calibration_slope(labels, scores, **options)
+        line = calibration_slope(labels, scores, **options, labelling="random")
         hits["slope"] += truth["slope"] in line.slope.interval
         hits["intercept"] += truth["intercept"] in line.intercept.interval
-        hits["brier"] += truth["brier"] in brier_score(labels, scores, bins=5, **options).interval
+        hits["brier"] += truth["brier"] in brier_score(labels, scores, bins=5, **options, labelling="random").interval
     assert min(hits.values()) >= 89, hits
 
 
 def test_a_slope_over_a_range_of_priors_is_a_hull(rows):
-    ranged = calibration_slope(*rows, class_prior=(0.25, 0.35), scenario="case-control")
+    ranged = calibration_slope(*rows, class_prior=(0.25, 0.35), scenario="case-control", labelling="random")
     for prior in (0.25, 0.3, 0.35):
         # each may miss a little more often than alone, on the one side on which it can miss: Imbens and Manski
-        one = calibration_slope(*rows, class_prior=prior, confidence=0.9, scenario="case-control")
+        one = calibration_slope(*rows, class_prior=prior, confidence=0.9, scenario="case-control", labelling="random")
         assert ranged.slope.interval.low <= one.slope.interval.low + 1e-6
         assert ranged.intercept.interval.high >= one.intercept.interval.high - 1e-6
 
 
 def test_scores_of_exactly_zero_and_one_have_finite_logits():
     labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [1.0, 0.9, 0.4, 1.0, 0.0, 0.5, 0.2, 0.1]
-    line = calibration_slope(labels, scores, class_prior=0.3, scenario="case-control")
+    line = calibration_slope(labels, scores, class_prior=0.3, scenario="case-control", labelling="random")
     assert np.isfinite([line.slope.value, line.intercept.value, line.slope.interval.width]).all()

@@ -97,9 +97,11 @@ def test_platt_recovers_the_true_line(scenario):
         rng = np.random.default_rng(5)
         _, scores, is_positive = world.draw(1, 30_000, rng)
         labels = (is_positive & (rng.random(30_000) < 0.5)).astype(int)
-    found = recalibrate(labels, scores, class_prior=0.3, scenario=scenario, method="platt", redraws=5)
-    assert found.map.logit[0] == pytest.approx(math.log(0.3 / 0.7) + 2 / 3, abs=0.12)
-    assert found.map.logit[1] == pytest.approx(4 / 3, abs=0.1)
+    result = recalibrate(
+        labels, scores, class_prior=0.3, scenario=scenario, method="platt", redraws=5, labelling="random"
+    )
+    assert result.map.logit[0] == pytest.approx(math.log(0.3 / 0.7) + 2 / 3, abs=0.12)
+    assert result.map.logit[1] == pytest.approx(4 / 3, abs=0.1)
 
 
 def test_platt_recovers_the_true_line_from_noisy_labels():
@@ -109,10 +111,17 @@ def test_platt_recovers_the_true_line_from_noisy_labels():
     _, everyone, is_positive = world.draw(1, 3_000, rng)
     noisy = np.concatenate([few, everyone[~is_positive][:600]])
     labels, scores = np.repeat([1, 0], [6_000, 30_000]), np.concatenate([noisy, many])
-    found = recalibrate(
-        labels, scores, class_prior=0.3, label_noise=0.1, method="platt", redraws=5, scenario="case-control"
+    result = recalibrate(
+        labels,
+        scores,
+        class_prior=0.3,
+        label_noise=0.1,
+        method="platt",
+        redraws=5,
+        scenario="case-control",
+        labelling="random",
     )
-    assert found.map.logit[1] == pytest.approx(4 / 3, abs=0.15)
+    assert result.map.logit[1] == pytest.approx(4 / 3, abs=0.15)
 
 
 def test_with_every_label_known_isotonic_is_scikit_learns():
@@ -147,24 +156,42 @@ def test_isotonic_shares_keep_the_mass_of_positives_before_clipping(few, many):
 def test_scores_that_only_rank_can_be_mapped(method):
     labels, scores, _ = drawn(sizes=(500, 5_000))
     ranks = 1_000 * scores**3 - 7  # any rising change of the scores
-    found = recalibrate(
-        labels, ranks, class_prior=0.3, scores_are="rank", method=method, redraws=5, scenario="case-control"
+    result = recalibrate(
+        labels,
+        ranks,
+        class_prior=0.3,
+        scores_are="rank",
+        method=method,
+        redraws=5,
+        scenario="case-control",
+        labelling="random",
     )
-    assert found.before is None
-    assert found.map(ranks).max() <= 1
+    assert result.before is None
+    assert result.map(ranks).max() <= 1
     if method == "isotonic":
-        again = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=5, scenario="case-control")
-        np.testing.assert_allclose(found.map(ranks), again.map(scores), atol=1e-9)
-    assert "only rank" in str(found)
+        again = recalibrate(
+            labels, scores, class_prior=0.3, method=method, redraws=5, scenario="case-control", labelling="random"
+        )
+        np.testing.assert_allclose(result.map(ranks), again.map(scores), atol=1e-9)
+    assert "only rank" in str(result)
 
 
 def test_logits_and_probabilities_give_the_same_map():
     labels, scores, _ = drawn(sizes=(300, 3_000))
     logits = np.log(scores) - np.log1p(-scores)
     for method in RECALIBRATORS:
-        by_score = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=2, scenario="case-control")
+        by_score = recalibrate(
+            labels, scores, class_prior=0.3, method=method, redraws=2, scenario="case-control", labelling="random"
+        )
         by_logit = recalibrate(
-            labels, logits, class_prior=0.3, method=method, scores_are="logit", redraws=2, scenario="case-control"
+            labels,
+            logits,
+            class_prior=0.3,
+            method=method,
+            scores_are="logit",
+            redraws=2,
+            scenario="case-control",
+            labelling="random",
         )
         np.testing.assert_allclose(by_logit(logits), by_score(scores), atol=1e-6)
 
@@ -173,14 +200,28 @@ def test_the_error_after_is_not_that_of_the_rows_the_map_was_fitted_to():
     rng = np.random.default_rng(0)
     few, many = rng.random(40), rng.random(400)  # scores that say nothing: an isotonic fit to itself looks perfect
     labels, scores = np.repeat([1, 0], [40, 400]), np.concatenate([few, many])
-    found = recalibrate(
-        labels, scores, class_prior=0.3, method="isotonic", bins=10, redraws=50, scenario="case-control"
+    result = recalibrate(
+        labels,
+        scores,
+        class_prior=0.3,
+        method="isotonic",
+        bins=10,
+        redraws=50,
+        scenario="case-control",
+        labelling="random",
     )
     itself = recalibrate(
-        labels, found(scores), class_prior=0.3, method="platt", bins=10, redraws=50, scenario="case-control"
+        labels,
+        result(scores),
+        class_prior=0.3,
+        method="platt",
+        bins=10,
+        redraws=50,
+        scenario="case-control",
+        labelling="random",
     ).before
-    assert found.after.value > 2 * itself.value
-    assert found.folds == 5
+    assert result.after.value > 2 * itself.value
+    assert result.folds == 5
 
 
 def test_the_error_after_is_near_the_true_error_of_the_map():
@@ -189,12 +230,19 @@ def test_the_error_after_is_near_the_true_error_of_the_map():
     hits, reported, true = [], [], []
     for seed in range(25):
         labels, scores, _ = drawn(sizes=(300, 3_000), seed=seed)
-        found = recalibrate(
-            labels, scores, class_prior=0.3, method="isotonic", redraws=2, seed=seed, scenario="case-control"
+        result = recalibrate(
+            labels,
+            scores,
+            class_prior=0.3,
+            method="isotonic",
+            redraws=2,
+            seed=seed,
+            scenario="case-control",
+            labelling="random",
         )
-        true.append(true_error(found(fresh), is_positive, 20))
-        reported.append(found.after.corrected)
-        hits.append(true[-1] in found.after.interval)
+        true.append(true_error(result(fresh), is_positive, 20))
+        reported.append(result.after.corrected)
+        hits.append(true[-1] in result.after.interval)
     assert np.mean(hits) > 0.85
     assert np.mean(reported) == pytest.approx(np.mean(true), abs=0.012)
 
@@ -203,11 +251,18 @@ def test_recalibrating_a_calibrated_model_says_there_was_no_gain():
     codes = set()
     for seed in range(6):
         labels, scores, _ = drawn((math.log(0.3 / 0.7), 2.0), sizes=(60, 600), seed=seed)
-        found = recalibrate(
-            labels, scores, class_prior=0.3, method="histogram", redraws=20, seed=seed, scenario="case-control"
+        result = recalibrate(
+            labels,
+            scores,
+            class_prior=0.3,
+            method="histogram",
+            redraws=20,
+            seed=seed,
+            scenario="case-control",
+            labelling="random",
         )
-        codes |= {notice.code for notice in found.notices}
-        assert found.to_dict()["after"]["value"] == found.after.value
+        codes |= {notice.code for notice in result.notices}
+        assert result.to_dict()["after"]["value"] == result.after.value
     assert "no-gain" in codes
 
 
@@ -240,7 +295,9 @@ def test_folds_share_the_weighted_scores_of_each_kind_evenly():
 
 def test_weighted_rows_can_be_recalibrated():
     labels, scores, _ = drawn(sizes=(300, 3_000))
-    once = recalibrate(labels, scores, class_prior=0.3, method="platt", redraws=2, scenario="case-control")
+    once = recalibrate(
+        labels, scores, class_prior=0.3, method="platt", redraws=2, scenario="case-control", labelling="random"
+    )
     weighted = recalibrate(
         labels,
         scores,
@@ -249,6 +306,7 @@ def test_weighted_rows_can_be_recalibrated():
         method="platt",
         redraws=2,
         scenario="case-control",
+        labelling="random",
     )
     np.testing.assert_allclose(weighted.map.logit, once.map.logit, rtol=1e-6)
 
@@ -266,7 +324,7 @@ def test_weighted_rows_can_be_recalibrated():
 def test_bad_arguments_are_refused(options, message):
     labels, scores, _ = drawn(sizes=(20, 100))
     with pytest.raises(PulensError, match=message):
-        recalibrate(labels, scores, class_prior=0.3, **options, scenario="case-control")
+        recalibrate(labels, scores, class_prior=0.3, **options, scenario="case-control", labelling="random")
 
 
 def test_a_map_of_probabilities_refuses_other_scores():
@@ -282,8 +340,10 @@ def test_separated_classes_do_not_run_away():
     labels = np.repeat([1, 0], [30, 100])
     scores = np.concatenate([np.full(30, 0.9), np.full(30, 0.9), np.full(70, 0.1)])
     for method in RECALIBRATORS:
-        found = recalibrate(labels, scores, class_prior=0.3, method=method, redraws=2, scenario="case-control")
-        mapped = found(np.array([0.1, 0.9]))
+        result = recalibrate(
+            labels, scores, class_prior=0.3, method=method, redraws=2, scenario="case-control", labelling="random"
+        )
+        mapped = result(np.array([0.1, 0.9]))
         assert np.isfinite(mapped).all()
         if method != "temperature":
             assert mapped[0] < 0.1
@@ -294,34 +354,50 @@ def test_auto_keeps_calibrated_scores_and_mends_others():
     kept = 0
     for seed in range(8):
         labels, scores, _ = drawn((math.log(0.3 / 0.7), 2.0), sizes=(100, 1_000), seed=seed)
-        found = recalibrate(labels, scores, class_prior=0.3, redraws=2, scenario="case-control")
-        kept += found.method == "identity"
-        if found.method == "identity":
-            np.testing.assert_allclose(found(scores), scores, atol=1e-12)
-            assert "kept-scores" in {notice.code for notice in found.notices}
+        result = recalibrate(labels, scores, class_prior=0.3, redraws=2, scenario="case-control", labelling="random")
+        kept += result.method == "identity"
+        if result.method == "identity":
+            np.testing.assert_allclose(result(scores), scores, atol=1e-12)
+            assert "kept-scores" in {notice.code for notice in result.notices}
     assert kept >= 4
     labels, scores, _ = drawn((0.0, 1.0), sizes=(300, 3_000))
-    found = recalibrate(labels, scores, class_prior=0.3, redraws=2, scenario="case-control")
-    assert found.method in ("platt", "beta", "isotonic")
-    assert set(found.considered) == {"identity", "platt", "beta", "isotonic"}
-    assert max(found.considered, key=found.considered.get) == found.method
-    assert found.to_dict()["considered"]["identity"] < found.considered[found.method]
+    result = recalibrate(labels, scores, class_prior=0.3, redraws=2, scenario="case-control", labelling="random")
+    assert result.method in ("platt", "beta", "isotonic")
+    assert set(result.considered) == {"identity", "platt", "beta", "isotonic"}
+    assert max(result.considered, key=result.considered.get) == result.method
+    assert result.to_dict()["considered"]["identity"] < result.considered[result.method]
 
 
 def test_auto_maps_ranks_with_what_reads_them():
     labels, scores, _ = drawn(sizes=(200, 2_000))
-    found = recalibrate(labels, 50 * scores, class_prior=0.3, scores_are="rank", redraws=2, scenario="case-control")
-    assert set(found.considered) == {"platt", "isotonic"}  # a rank cannot be kept as a probability
+    result = recalibrate(
+        labels, 50 * scores, class_prior=0.3, scores_are="rank", redraws=2, scenario="case-control", labelling="random"
+    )
+    assert set(result.considered) == {"platt", "isotonic"}  # a rank cannot be kept as a probability
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_the_scale_of_ranks_does_not_matter(scale):
     labels, scores, _ = drawn(sizes=(200, 2_000))
     plain = recalibrate(
-        labels, scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2, scenario="case-control"
+        labels,
+        scores,
+        class_prior=0.3,
+        scores_are="rank",
+        method="platt",
+        redraws=2,
+        scenario="case-control",
+        labelling="random",
     )
     scaled = recalibrate(
-        labels, scale * scores, class_prior=0.3, scores_are="rank", method="platt", redraws=2, scenario="case-control"
+        labels,
+        scale * scores,
+        class_prior=0.3,
+        scores_are="rank",
+        method="platt",
+        redraws=2,
+        scenario="case-control",
+        labelling="random",
     )
     np.testing.assert_allclose(scaled(scale * scores), plain(scores), atol=2e-3)
 
@@ -336,4 +412,12 @@ def test_the_scale_of_ranks_does_not_matter(scale):
 def test_a_fold_without_a_kind_of_row_is_refused(labels, weights, missing):
     scores = np.linspace(0.1, 0.9, labels.size)
     with pytest.raises(InputError, match=f"a fold of the rows .* no {missing} row .* Use fewer than 5 folds"):
-        recalibrate(labels, scores, weights=weights, class_prior=0.6, scenario="case-control", method="isotonic")
+        recalibrate(
+            labels,
+            scores,
+            weights=weights,
+            class_prior=0.6,
+            scenario="case-control",
+            method="isotonic",
+            labelling="random",
+        )

@@ -50,12 +50,12 @@ def test_small_cases_match(cases: dict[str, dict[str, Any]], name: str, short: s
     expected = case["expected"][short]
     labels, scores = rows(case)
     options = {"class_prior": case["params"]["prior"], "bins": case["params"]["bins"], "binning": BINNINGS[short]}
-    found = expected_calibration_error(labels, scores, **options, scenario="case-control")
-    assert found.value == pytest.approx(expected["pu_ece"], rel=case["rtol"], abs=case["atol"])
-    assert found.overconfidence + found.underconfidence == pytest.approx(found.value, abs=1e-12)
+    result = expected_calibration_error(labels, scores, **options, scenario="case-control", labelling="random")
+    assert result.value == pytest.approx(expected["pu_ece"], rel=case["rtol"], abs=case["atol"])
+    assert result.overconfidence + result.underconfidence == pytest.approx(result.value, abs=1e-12)
     if "pu_ece_prior_hat" in expected:
         options["class_prior"] = case["params"]["prior_hat"]
-        other = expected_calibration_error(labels, scores, **options, scenario="case-control")
+        other = expected_calibration_error(labels, scores, **options, scenario="case-control", labelling="random")
         assert other.value == pytest.approx(expected["pu_ece_prior_hat"], rel=case["rtol"], abs=case["atol"])
 
 
@@ -67,16 +67,17 @@ def test_reliability_bins_match(cases: dict[str, dict[str, Any]], name: str) -> 
         if short not in case["expected"]:
             continue
         expected = case["expected"][short]
-        found = reliability(
+        result = reliability(
             labels,
             scores,
             class_prior=case["params"]["prior"],
             bins=case["params"]["bins"],
             binning=binning,
             scenario="case-control",
+            labelling="random",
         )
-        assert [found.bins[0].low, *(one.high for one in found.bins)] == expected["edges"]
-        for one, row in zip(found.bins, expected["reliability"], strict=True):
+        assert [result.bins[0].low, *(one.high for one in result.bins)] == expected["edges"]
+        for one, row in zip(result.bins, expected["reliability"], strict=True):
             assert (one.low, one.high) == (row["lo"], row["hi"])
             assert (one.unlabelled, one.labelled) == (row["n_unlabeled"], row["n_positive"])
             assert one.middle == pytest.approx(row["mid"], rel=1e-12)
@@ -94,17 +95,18 @@ def test_the_large_case_matches(cases: dict[str, dict[str, Any]]) -> None:
         if key == "optimal_bins":
             continue
         short, bins = key.split("_")
-        found = expected_calibration_error(
+        result = expected_calibration_error(
             labels,
             scores,
             class_prior=case["params"]["prior"],
             binning=BINNINGS[short],
             bins=None if bins == "optimal" else int(bins),
             scenario="case-control",
+            labelling="random",
         )
-        assert found.bins == expected["bins"]
-        assert found.value == pytest.approx(expected["pu_ece"], rel=case["rtol"], abs=case["atol"])
-        assert found.bins - found.filled_bins == expected["empty_bins"]
+        assert result.bins == expected["bins"]
+        assert result.value == pytest.approx(expected["pu_ece"], rel=case["rtol"], abs=case["atol"])
+        assert result.bins - result.filled_bins == expected["empty_bins"]
 
 
 def test_the_number_of_bins_matches(cases: dict[str, dict[str, Any]]) -> None:
@@ -116,13 +118,13 @@ def test_guarantees_match(cases: dict[str, dict[str, Any]]) -> None:
     case = cases["c4"]
     near = {"rel": case["rtol"], "abs": case["atol"]}
     for row in case["expected"]["corollary1"]:
-        found = best_evaluation_bound(
+        result = best_evaluation_bound(
             row["prior"], row["n_positive"], row["n_unlabeled"], binning=BINNINGS[row["binning"]], lipschitz=row["L"]
         )
-        assert found.bins == pytest.approx(row["optimal_B_real"], **near)
-        assert found.total == pytest.approx(row["bound"], **near)
+        assert result.bins == pytest.approx(row["optimal_B_real"], **near)
+        assert result.total == pytest.approx(row["bound"], **near)
     for row in case["expected"]["theorem1"]:
-        found = evaluation_bound(
+        result = evaluation_bound(
             row["prior"],
             row["n_positive"],
             row["n_unlabeled"],
@@ -131,11 +133,11 @@ def test_guarantees_match(cases: dict[str, dict[str, Any]]) -> None:
             lipschitz=row["L"],
             confidence=None if row["delta"] is None else 1 - row["delta"],
         )
-        assert found.total == pytest.approx(row["bound"], **near)
+        assert result.total == pytest.approx(row["bound"], **near)
     for row in case["expected"]["theorem3"]:
         sizes = row["n_positive"], row["n_unlabeled"]
         assert information_bound(row["vc_dimension"], sum(sizes)) == pytest.approx(row["fcmi"], **near)
-        found = training_bound(
+        result = training_bound(
             row["prior"],
             *sizes,
             row["B"],
@@ -143,7 +145,7 @@ def test_guarantees_match(cases: dict[str, dict[str, Any]]) -> None:
             binning=BINNINGS[row["binning"]],
             lipschitz=row["L"],
         )
-        assert found.total == pytest.approx(row["bound"], **near)
+        assert result.total == pytest.approx(row["bound"], **near)
     assert prior_error_bound(0.5, 0.42) == pytest.approx(cases["c3"]["expected"]["theorem2_bound"], **near)
 
 

@@ -21,9 +21,11 @@ def rows():
 
 
 def test_its_bins_add_up_to_the_calibration_error(rows):
-    diagram = reliability(*rows, class_prior=0.3, scenario="case-control")
+    diagram = reliability(*rows, class_prior=0.3, scenario="case-control", labelling="random")
     assert sum(abs(one.gap) for one in diagram.bins) == pytest.approx(diagram.error.value, abs=1e-12)
-    assert diagram.error == expected_calibration_error(*rows, class_prior=0.3, scenario="case-control")
+    assert diagram.error == expected_calibration_error(
+        *rows, class_prior=0.3, scenario="case-control", labelling="random"
+    )
     assert sum(one.population for one in diagram.bins) == pytest.approx(1)
     assert sum(one.population * one.confidence for one in diagram.points) == pytest.approx(diagram.mean_score)
     assert sum(one.population * one.fraction for one in diagram.points) == pytest.approx(0.3)
@@ -31,7 +33,9 @@ def test_its_bins_add_up_to_the_calibration_error(rows):
 
 def test_empty_bins_have_no_point_but_their_positives_count():
     labels, scores = [1, 1, 0, 0, 0], [0.95, 0.1, 0.1, 0.2, 0.4]
-    diagram = reliability(labels, scores, class_prior=0.5, bins=2, binning="width", scenario="case-control")
+    diagram = reliability(
+        labels, scores, class_prior=0.5, bins=2, binning="width", scenario="case-control", labelling="random"
+    )
     assert len(diagram.points) == 1
     assert math.isnan(diagram.bins[1].fraction)
     assert diagram.bins[1].interval is None
@@ -41,7 +45,9 @@ def test_empty_bins_have_no_point_but_their_positives_count():
 
 def test_shares_above_one_are_clipped_for_the_plot_only():
     labels, scores = [1] * 9 + [0] * 10, [0.9] * 9 + [0.9] + [0.1] * 9
-    top = reliability(labels, scores, class_prior=0.5, bins=2, binning="width", scenario="case-control").bins[1]
+    top = reliability(
+        labels, scores, class_prior=0.5, bins=2, binning="width", scenario="case-control", labelling="random"
+    ).bins[1]
     assert top.fraction == pytest.approx(5.0)
     assert top.clipped == 1.0
     assert top.interval.high == 1.0
@@ -49,7 +55,12 @@ def test_shares_above_one_are_clipped_for_the_plot_only():
 
 def test_a_bin_without_labelled_rows_is_not_surely_without_positives(rows):
     diagram = reliability(
-        [1, *[0] * 100], [0.9, *np.linspace(0, 0.99, 100)], class_prior=0.2, bins=4, scenario="case-control"
+        [1, *[0] * 100],
+        [0.9, *np.linspace(0, 0.99, 100)],
+        class_prior=0.2,
+        bins=4,
+        scenario="case-control",
+        labelling="random",
     )
     lowest = diagram.bins[0]
     assert lowest.fraction == 0
@@ -68,7 +79,14 @@ def test_intervals_of_bins_cover_the_truth():
         few, many, _ = world.draw(150, 1_500, np.random.default_rng(seed))
         labels, scores = np.repeat([1, 0], [150, 1_500]), np.concatenate([few, many])
         diagram = reliability(
-            labels, scores, class_prior=0.3, bins=5, binning="width", redraws=300, scenario="case-control"
+            labels,
+            scores,
+            class_prior=0.3,
+            bins=5,
+            binning="width",
+            redraws=300,
+            scenario="case-control",
+            labelling="random",
         )
         hits.append([share in one.interval for share, one in zip(truth, diagram.bins, strict=True)])
     assert np.mean(hits) > 0.92
@@ -88,13 +106,18 @@ def test_the_verdict_names_the_direction():
     world = logistic_world(0.0, 1.0, 0.05)  # promises half, finds one in twenty
     few, many, _ = world.draw(300, 3_000, np.random.default_rng(0))
     diagram = reliability(
-        np.repeat([1, 0], [300, 3_000]), np.concatenate([few, many]), class_prior=0.05, bins=5, scenario="case-control"
+        np.repeat([1, 0], [300, 3_000]),
+        np.concatenate([few, many]),
+        class_prior=0.05,
+        bins=5,
+        scenario="case-control",
+        labelling="random",
     )
     assert {one.verdict for one in diagram.bins[:4]} == {"overconfident"}
 
 
 def test_it_becomes_json_html_and_text(rows):
-    diagram = reliability(*rows, class_prior=0.3, bins=4, scenario="case-control")
+    diagram = reliability(*rows, class_prior=0.3, bins=4, scenario="case-control", labelling="random")
     written = json.loads(json.dumps(diagram.to_dict(), allow_nan=False))
     assert len(written["bins"]) == 4
     assert written["error"]["noise_floor"] > 0
@@ -111,7 +134,9 @@ def test_its_drawing_is_well_formed_even_with_empty_bins():
     from pulens.report.reliability import reliability_svg
 
     labels, scores = [1, 1, 0, 0, 0], [0.95, 0.1, 0.1, 0.2, 0.4]
-    diagram = reliability(labels, scores, class_prior=0.5, bins=4, binning="width", scenario="case-control")
+    diagram = reliability(
+        labels, scores, class_prior=0.5, bins=4, binning="width", scenario="case-control", labelling="random"
+    )
     drawing = ElementTree.fromstring(reliability_svg(diagram))
     assert len([one for one in drawing.iter() if one.tag.endswith("circle")]) == len(diagram.points)
     assert "no rows of the population" in diagram._repr_html_()
@@ -122,7 +147,7 @@ def test_it_draws_points_intervals_and_a_histogram(rows):
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    diagram = reliability(*rows, class_prior=0.3, bins=6, scenario="case-control")
+    diagram = reliability(*rows, class_prior=0.3, bins=6, scenario="case-control", labelling="random")
     top, bottom = diagram.plot()
     points = top.lines[-1].get_xydata()
     assert len(points) == 6

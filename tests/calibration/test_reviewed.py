@@ -45,11 +45,11 @@ def test_intervals_hold_the_share_of_their_bin() -> None:
 
 def test_bins_that_promise_too_much_are_named() -> None:
     reviews, promised, _ = audited(1)
-    found = reviewed_reliability(reviews, promised)
-    assert {one.verdict for one in found.bins} == {"", "overconfident"}
-    assert 0.03 < found.error < 0.2
-    assert "too high" in str(found)
-    assert found.to_dict()["bins"][0]["basis"] == "design"
+    result = reviewed_reliability(reviews, promised)
+    assert {one.verdict for one in result.bins} == {"", "overconfident"}
+    assert 0.03 < result.error < 0.2
+    assert "too high" in str(result)
+    assert result.to_dict()["bins"][0]["basis"] == "design"
 
 
 def test_rows_stand_for_those_of_their_own_stratum() -> None:

@@ -15,9 +15,9 @@ from pulens.calibration import (
     reliability,
 )
 from pulens.calibration.verdict import CalibrationTest, p_of_interval
-from pulens.cells import gather_within
 from pulens.cli import main
 from pulens.estimate import Interval
+from pulens.strata import gather_within
 from pulens.testing import logistic_world
 
 CALIBRATED = logistic_world(0.0, 2.0)  # N(1, 1) and N(-1, 1): the log-odds are twice the feature
@@ -27,8 +27,8 @@ def judged(world, seed, labelled=200, unlabelled=2000, **options):
     few, many, _ = world.draw(labelled, unlabelled, np.random.default_rng(seed))
     labels, scores = np.repeat([1, 0], [labelled, unlabelled]), np.concatenate([few, many])
     evidence = gather_within(labels, scores, scenario="case-control", **({"class_prior": 0.5} | options))
-    others = calibration_in_the_large(evidence), *calibration_slope(evidence)
-    diagram = reliability(evidence, redraws=200)
+    others = calibration_in_the_large(evidence, labelling="random"), *calibration_slope(evidence, labelling="random")
+    diagram = reliability(evidence, redraws=200, labelling="random")
     return calibration_verdict(diagram, others), diagram, others, (labels, scores)
 
 
@@ -52,10 +52,10 @@ def test_the_verdict_agrees_with_every_interval_and_mark(world, options):
 
 def test_a_calibrated_model_is_seldom_called_miscalibrated_and_its_bins_are_seldom_marked():
     """Over 150 samples at 5%: more than 15 false alarms have a chance of 1 in 400."""
-    found = [judged(CALIBRATED, seed) for seed in range(150)]
-    assert sum(verdict.status == "miscalibrated" for verdict, *_ in found) <= 15
-    assert sum(any(diagram.verdicts) for _, diagram, *_ in found) <= 15
-    alone = sum(any(one.verdict for one in diagram.bins) for _, diagram, *_ in found)
+    result = [judged(CALIBRATED, seed) for seed in range(150)]
+    assert sum(verdict.status == "miscalibrated" for verdict, *_ in result) <= 15
+    assert sum(any(diagram.verdicts) for _, diagram, *_ in result) <= 15
+    alone = sum(any(one.verdict for one in diagram.bins) for _, diagram, *_ in result)
     assert alone > 40  # bins that are tested one by one, as they once were
 
 
@@ -65,12 +65,14 @@ def test_text_json_and_page_give_one_verdict_where_the_error_alone_shows_nothing
     seed = next(
         seed
         for seed in range(100)
-        if (found := shifted(seed))[1].error.is_noise and 0 not in found[2][0].interval and not any(found[1].verdicts)
+        if (result := shifted(seed))[1].error.is_noise
+        and 0 not in result[2][0].interval
+        and not any(result[1].verdicts)
     )
     verdict, _, _, (labels, scores) = shifted(seed)
     lines = "\n".join(f"{label},{score!r}" for label, score in zip(labels, scores.tolist(), strict=True))
     (tmp_path / "scores.csv").write_text(f"label,score\n{lines}\n")
-    given = ["calibrate", "scores.csv", "--class-prior", "0.5", "--scenario", "case-control"]
+    given = ["calibrate", "scores.csv", "--class-prior=0.5", "--scenario=case-control", "--labelling=random"]
     main([*given, "--json", "answer.json", "--html", "page.html"])
     short = " ".join(capsys.readouterr().out.split())
     main([*given, "--explain"])
@@ -121,6 +123,8 @@ def test_too_few_clusters_leave_nothing_to_test():
     scores = rng.random(400)
     labels = ((rng.random(400) < scores) & (rng.random(400) < 0.5)).astype(int)
     evidence = gather_within(labels, scores, class_prior=0.5, cluster=np.arange(400) % 3)
-    found = calibration_verdict(reliability(evidence), (calibration_in_the_large(evidence),))
-    assert found.status == "untested"
-    assert "not tested" in str(found)
+    result = calibration_verdict(
+        reliability(evidence, labelling="random"), (calibration_in_the_large(evidence, labelling="random"),)
+    )
+    assert result.status == "untested"
+    assert "not tested" in str(result)

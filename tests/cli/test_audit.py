@@ -157,10 +157,10 @@ def test_a_second_judge_is_read_from_a_column_or_a_file(folder, capsys, apart):
         (["--nearly-random", "0.5"], "write 3:1 as 3"),
         (["--nearly-random", "inf"], "write 3:1 as 3"),
         (["--second", "reply"], "no column 'reply'"),
-        (["--second", "answer"], "queue of the first judge"),
-        (["--second", "./queue.csv"], "queue of the first judge"),
+        (["--second", "answer"], "first reviewer's queue"),
+        (["--second", "./queue.csv"], "first reviewer's queue"),
         (["--second", "nothing.csv"], "nothing.csv"),
-        (["--second", "batch"], "queue of the first judge"),
+        (["--second", "batch"], "first reviewer's queue"),
         (["--second", "other.csv", "--json", "other.csv"], "would replace"),
     ],
 )
@@ -200,7 +200,7 @@ def test_only_what_is_shown_is_forecast(folder, capsys, monkeypatch):
     plan()
     fill(20)
     asked = []
-    monkeypatch.setattr("pulens.doors.audit.forecast_of", lambda *a, **b: asked.append(b) or forecast_of(*a, **b))
+    monkeypatch.setattr("pulens.evaluation.audit.forecast_of", lambda *a, **b: asked.append(b) or forecast_of(*a, **b))
     main(["audit", "read", "queue.csv"])
     assert "With 100 more rows" in capsys.readouterr().out
     assert [(one["budgets"], one["with_labels"]) for one in asked] == [((120,), False)]
@@ -242,7 +242,7 @@ def test_answers_and_inputs_are_never_replaced(folder, capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["plan", "scores.csv", "--out", "queue.txt"], "ending must tell the format"),
+        (["plan", "scores.csv", "--out", "queue.txt"], "must end with the format"),
         (["plan", "scores.csv", "--out", "-"], "cannot go through a pipe"),
         (["plan", "scores.csv", "--out", "no/queue.csv"], "does not exist"),
         (["plan", "scores.csv", "--out", "queue.csv", "--budget", "5"], "10 to 200,000"),

@@ -41,9 +41,9 @@ def run(capsys, *arguments) -> tuple[int, str, str]:
 
 
 def test_json_for_programs(capsys, table, rows):
-    code, out, err = run(capsys, table, "--score", "p", "--class-prior", "0.3", "--json", "-")
+    code, out, err = run(capsys, table, "--score", "p", "--class-prior", "0.3", "--labelling", "random", "--json", "-")
     answer = json.loads(out)
-    expected = expected_calibration_error(*rows, class_prior=0.3)
+    expected = expected_calibration_error(*rows, class_prior=0.3, labelling="random")
     assert (code, err) == (0, "")
     assert answer["reliability"]["error"]["value"] == pytest.approx(expected.value)
     assert answer["reliability"]["error"]["noise_floor"] == pytest.approx(expected.noise_floor)
@@ -52,7 +52,7 @@ def test_json_for_programs(capsys, table, rows):
 
 
 def test_a_report_for_people(capsys, table):
-    code, out, _ = run(capsys, table, "--score", "p", "--class-prior", "0.3", "--fit", "platt", "--bins", "6")
+    code, out, _ = run(capsys, table, "--score=p", "--class-prior=0.3", "--fit=platt", "--bins=6", "--labelling=random")
     assert code == 0
     for words in ("robabilities are", "Recalibrated (platt)", "5 of 6 bins", "was not fitted to (5 folds)"):
         assert words in " ".join(out.split())
@@ -86,8 +86,8 @@ def test_mapped_rows_keep_every_column(capsys, table, rows, tmp_path, ending):
     assert f"wrote {out_path}" in out
     if ending == "parquet":
         parquet = pytest.importorskip("pyarrow.parquet")
-        found = parquet.read_table(out_path).to_pydict()
-        columns = {name: [str(value) for value in values] for name, values in found.items()}
+        result = parquet.read_table(out_path).to_pydict()
+        columns = {name: [str(value) for value in values] for name, values in result.items()}
     else:
         with open(out_path, newline="") as file:
             lines = list(csv.reader(file, delimiter="\t" if ending == "tsv" else ","))

@@ -132,7 +132,7 @@ def test_ctrl_c_inside_duckdb_exits_with_130(raised, monkeypatch, capsys, table)
         with explained("the table"):
             raise RuntimeError("Query interrupted")
 
-    monkeypatch.setattr("pulens.doors.evaluate.evaluate", stopped)
+    monkeypatch.setattr("pulens.evaluation.evaluate.evaluate", stopped)
     with pytest.raises(SystemExit) as end:
         main(["evaluate", "--labelling", "random", table, *GIVEN])
     assert end.value.code == 130

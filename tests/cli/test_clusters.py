@@ -66,11 +66,11 @@ def test_evaluate_prints_clusters_everywhere(visits, run):
     said = " ".join(run(*words, "--html", "page.html", "--markdown", "page.md").split())
     assert "60 clusters, 6.47 rows each on average; variance of roc_auc" in said
     told = json.loads(run(*words, "--json", "-"))
-    found = pulens.evaluate(visits, cluster="patient", class_prior=0.4, threshold=1.0, labelling="random")
-    assert told["clusters"] == found.clusters.to_dict()
+    result = pulens.evaluate(visits, cluster="patient", class_prior=0.4, threshold=1.0, labelling="random")
+    assert told["clusters"] == result.clusters.to_dict()
     assert told["clusters"]["clusters"] == 60
     assert told["clusters"]["rows_per_cluster"] == len(visits) / 60
-    assert told["estimates"]["recall"]["low"] == found.estimates["recall"].interval.low
+    assert told["estimates"]["recall"]["low"] == result.estimates["recall"].interval.low
     with open("page.html") as file:
         page = file.read()
     assert "60 clusters, 6.47 rows each on average" in page
@@ -120,8 +120,8 @@ def test_compare_calibrate_and_segments_take_clusters(visits, run):
         "0.4",
         "--same-prior",
     )
-    plain, found = (json.loads(run(*words, *more, "--json", "-")) for more in ((), ("--cluster", "patient")))
-    for mine, theirs in zip(found["segments"], plain["segments"], strict=True):
+    plain, result = (json.loads(run(*words, *more, "--json", "-")) for more in ((), ("--cluster", "patient")))
+    for mine, theirs in zip(result["segments"], plain["segments"], strict=True):
         assert mine["estimates"]["recall"]["value"] == theirs["estimates"]["recall"]["value"]
         assert mine["estimates"]["recall"]["low"] != theirs["estimates"]["recall"]["low"]
 
@@ -178,8 +178,8 @@ def test_prior_prints_clusters_and_widens_with_them(visits, run, monkeypatch):
     assert prior["unlabelled_high"] > alone["unlabelled_high"]
     assert prior["feasible_high"] > alone["feasible_high"]
     assert told["clusters"]["clusters"] == 60
-    found = pulens.estimate_prior(visits, cluster="patient")
-    assert (found.interval.low, found.interval.high) == (prior["low"], prior["high"])
+    result = pulens.estimate_prior(visits, cluster="patient")
+    assert (result.interval.low, result.interval.high) == (prior["low"], prior["high"])
     run("tally", "visits.csv", "--cluster", "patient", "-o", "visits.tally")
     assert json.loads(run("prior", "visits.tally", "--json", "-"))["class_prior"] == prior
     assert "60 clusters, 6.47 rows each" in run(*words, "--cluster", "patient")
@@ -223,10 +223,12 @@ def test_segments_tell_of_clusters_in_every_face(visits, run):
     told = json.loads(run(*words, "--cluster", "patient", "--json", "-"))
     assert told["clusters"]["clusters"] == 60
     effects = {one["segment"]: one["design_effect"] for one in told["clusters"]["design_effects"]}
-    found = pulens.evaluate_by(visits, "sex", class_prior=0.4, same_prior=True, threshold=1.0, cluster="patient")
-    assert effects == {sex: evaluation.clusters.design_effect for sex, evaluation in found.items()}
+    result = pulens.evaluate_by(
+        visits, "sex", class_prior=0.4, same_prior=True, threshold=1.0, cluster="patient", labelling="random"
+    )
+    assert effects == {sex: evaluation.clusters.design_effect for sex, evaluation in result.items()}
     sentence = "60 clusters in all segments together; variance of "
     said = " ".join(run(*words, "--cluster", "patient").split())
-    for face in (said, " ".join(str(found).split()), found.to_markdown(), found.to_html()):
+    for face in (said, " ".join(str(result).split()), result.to_markdown(), result.to_html()):
         assert sentence in " ".join(face.split())
     assert "clusters" not in json.loads(run(*words, "--json", "-"))

@@ -12,17 +12,17 @@ from pulens.command_words import OPTIONS, in_command_words
 
 
 def every_option() -> set[str]:
-    found: set[str] = set()
+    result: set[str] = set()
 
     def add(command: click.Command) -> None:
-        found.update(name for option in command.params for name in option.opts)
+        result.update(name for option in command.params for name in option.opts)
         for one in getattr(command, "commands", {}).values():
             add(one)
 
     context = click.Context(app)
     for name in COMMANDS:
         add(app.get_command(context, name))
-    return found
+    return result
 
 
 def test_every_argument_that_is_translated_is_an_option_of_some_command():

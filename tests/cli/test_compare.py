@@ -40,7 +40,7 @@ def test_the_terminal_shows_differences_and_a_verdict(file, capsys):
 def test_the_answer_fits_a_screen_has_one_sign_and_no_tiny_p(file, capsys, monkeypatch):
     """The better model comes first in the sentence and in the table, whichever was named first."""
     monkeypatch.chdir(file.parent)
-    main(["compare", "scores.csv", "--score", "b", "--score", "a", *FAST, "--threshold", "1.0"])
+    main(["compare", "scores.csv", "--score=b", "--score=a", *FAST, "--threshold=1.0", "--labelling=random"])
     shown = capsys.readouterr().out
     assert shown.startswith("a is better than b")
     assert len(shown.splitlines()) <= 24

@@ -126,11 +126,11 @@ def test_help_groups_options_alike_in_every_command(capsys, command):
 
 
 def every_command() -> list[list[str]]:
-    found = []
+    result = []
     for name in COMMANDS:
         command = app.get_command(click.Context(app), name)
-        found += [[name, inner] for inner in getattr(command, "commands", {})] or [[name]]
-    return found
+        result += [[name, inner] for inner in getattr(command, "commands", {})] or [[name]]
+    return result
 
 
 @pytest.mark.parametrize("command", every_command(), ids=" ".join)

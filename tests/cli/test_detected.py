@@ -28,8 +28,8 @@ def numbers(capsys, *words):
 def test_tables_written_otherwise_give_the_same_numbers(tmp_path, capsys, separator, name, comma):
     expected, said = numbers(capsys, written(tmp_path / "plain.csv", ",", False))
     assert said == ""  # the usual needs no word
-    found, said = numbers(capsys, written(tmp_path / "other.csv", separator, comma))
-    assert found == expected
+    result, said = numbers(capsys, written(tmp_path / "other.csv", separator, comma))
+    assert result == expected
     assert f"columns separated by {name}{' and decimal commas' if comma else ''} (detected" in said
 
 

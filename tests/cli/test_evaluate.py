@@ -129,11 +129,11 @@ def test_the_demos_table_is_written_for_whoever_wants_to_judge_it(capsys, tmp_pa
     monkeypatch.chdir(tmp_path)
     code, _, _ = run(capsys, "demo", "--table", "digits.csv")
     assert code == 0
-    found = pulens.evaluate(
+    result = pulens.evaluate(
         "digits.csv", score="score", label="label", class_prior=0.5, confidence=None, labelling="random"
     )
     shown = run_demo()
-    assert found.tally == shown.evaluation.tally
+    assert result.tally == shown.evaluation.tally
     code, _, said = run(capsys, "demo", "--table", "pulens-demo.html")
     assert code != 0
     assert "pulens-demo.html" in said

@@ -1,4 +1,4 @@
-"""`pulens evaluate --sensitivity` and `--bounds` show what was asked for, in print and as JSON."""
+"""`pulens evaluate --bounds` shows what was asked for, and `--sensitivity` is an older word for `--labelling`."""
 
 from __future__ import annotations
 
@@ -22,13 +22,10 @@ def scores(tmp_path):
     return str(path)
 
 
-def test_json_holds_ranges_and_bounds(scores, capsys) -> None:
+def test_json_holds_bounds(scores, capsys) -> None:
     wishes = ["--class-prior", "0.2", "--scenario", "case-control", "--threshold", "1", "--redraws", "100"]
-    main(["evaluate", "--labelling", "random", scores, *wishes, "--sensitivity", "2", "--bounds", "--json", "-"])
+    main(["evaluate", "--labelling", "random", scores, *wishes, "--bounds", "--json", "-"])
     answer = json.loads(capsys.readouterr().out)
-    for name, found in answer["sensitivity"].items():
-        assert found["low"] <= answer["estimates"][name]["value"] <= found["high"]
-        assert found["factor"] == 2
     options = {"class_prior": 0.2, "scenario": "case-control", "threshold": 1.0, "confidence": None}
     evaluation = pulens.evaluate(scores, **options, labelling="random")
     assert answer["bounds"]["roc_auc"]["low"] == evaluation.bounds().roc_auc.low
@@ -37,10 +34,21 @@ def test_json_holds_ranges_and_bounds(scores, capsys) -> None:
 
 def test_print_shows_them_after_the_estimates(scores, capsys) -> None:
     wishes = ["--class-prior", "0.2", "--scenario", "case-control", "--redraws", "100"]
-    main(["evaluate", "--labelling", "random", scores, *wishes, "--sensitivity", "1.5", "--bounds"])
+    main(["evaluate", "--labelling", "random", scores, *wishes, "--bounds"])
     shown = capsys.readouterr().out
-    assert "labelled up to 1.5 times as often" in shown
     assert "95% bounds (dkw-two-sample, from positives), unlabelled prior 0.2" in shown
+
+
+def test_sensitivity_is_an_older_word_for_a_factor_of_the_labelling(scores, capsys) -> None:
+    wishes = [scores, "--class-prior", "0.2", "--scenario", "case-control", "--threshold", "1", "--json", "-"]
+    main(["evaluate", *wishes, "--sensitivity", "2"])
+    told = capsys.readouterr()
+    assert "--sensitivity 2 is --labelling 2" in told.err
+    main(["evaluate", *wishes, "--labelling", "2"])
+    assert json.loads(told.out)["estimates"] == json.loads(capsys.readouterr().out)["estimates"]
+    with pytest.raises(SystemExit):
+        main(["evaluate", *wishes, "--labelling", "random", "--sensitivity", "2"])
+    assert "give one of them" in capsys.readouterr().err
 
 
 def test_bounds_refuse_noisy_labels(scores, capsys) -> None:

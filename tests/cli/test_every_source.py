@@ -231,22 +231,22 @@ def test_every_command_reads_every_source_to_the_same_numbers(command, source, e
         answer = in_python(command, given, said)
     else:
         answer = by_command(command, given, said, tmp_path)
-    found, wanted = leaves(answer), leaves(json.loads(json.dumps(expected[command])))
-    assert found.keys() >= wanted.keys()
+    result, wanted = leaves(answer), leaves(json.loads(json.dumps(expected[command])))
+    assert result.keys() >= wanted.keys()
     assert len(wanted) > 10
     for place, value in wanted.items():
         if isinstance(value, float):
-            assert found[place] == pytest.approx(value, rel=1e-9, abs=1e-12), place
+            assert result[place] == pytest.approx(value, rel=1e-9, abs=1e-12), place
         else:
-            assert found[place] == value, place
+            assert result[place] == value, place
 
 
 @pytest.mark.parametrize("command", [command for command in COMMANDS if command != "compare"])
 def test_a_tally_of_one_score_is_enough_for_commands_that_read_one(command, expected, tmp_path):
     write_tally_file(tmp_path / "one.tally", TallyFile.of(read_tally(FIRST_DAY["label"], FIRST_DAY["a"])))
-    found = leaves(by_command(command, str(tmp_path / "one.tally"), {}, tmp_path))
+    result = leaves(by_command(command, str(tmp_path / "one.tally"), {}, tmp_path))
     wanted = leaves(json.loads(json.dumps(expected[command])))
-    assert {place: found[place] for place in wanted} == wanted
+    assert {place: result[place] for place in wanted} == wanted
 
 
 def test_the_list_in_the_docs_names_what_is_tested_and_nothing_else():

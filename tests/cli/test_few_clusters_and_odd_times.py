@@ -11,10 +11,10 @@ import pulens
 from pulens import calibration
 from pulens.audits.nearly_random import check_factor
 from pulens.cli import main
+from pulens.inference.kernels.jackknife import redraw_buckets
+from pulens.inference.kernels.resampling import Resampling
 from pulens.inputs.periods import Period
-from pulens.intervals.kernels.jackknife import redraw_buckets
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.watching.rates import recall_among
+from pulens.monitoring.rates import recall_among
 
 
 def write(path, **columns):
@@ -63,8 +63,10 @@ def test_labelled_rows_of_one_cluster_make_no_warning(table, prior):
 
 
 def test_models_compared_over_a_range_of_priors_with_one_labelled_cluster(table):
-    found = pulens.compare(table, score=["score", "other"], cluster="patient", class_prior=(0.25, 0.35), redraws=100)
-    assert "fewer than 5 clusters" in " ".join(str(found).split())
+    result = pulens.compare(
+        table, score=["score", "other"], cluster="patient", class_prior=(0.25, 0.35), redraws=100, labelling="random"
+    )
+    assert "fewer than 5 clusters" in " ".join(str(result).split())
 
 
 def test_a_confidence_of_one_half_in_cells_with_clusters(table):
@@ -75,8 +77,8 @@ def test_a_confidence_of_one_half_in_cells_with_clusters(table):
     columns = {"score": rows[:, 0], "label": labels, "site": site, "patient": rows[:, 3].astype(int)}
     path = write(table.with_name("b.csv"), **columns)
     options = {"labelled_within": "site", "cluster": "patient", "class_prior": (0.3, 0.35), "confidence": 0.5}
-    found = pulens.evaluate(path, **options, redraws=100, labelling="random")
-    f1 = found.estimates["f1"]
+    result = pulens.evaluate(path, **options, redraws=100, labelling="random")
+    f1 = result.estimates["f1"]
     assert f1.interval.low <= f1.value <= f1.interval.high
 
 
@@ -182,7 +184,9 @@ def test_comparisons_within_cells_do_not_depend_on_the_order_of_rows(tmp_path):
     for name, order in (("a.csv", np.arange(300)), ("b.csv", turned)):
         path = write(tmp_path / name, **{key: values[order] for key, values in columns.items()})
         options = {"labelled_within": "site", "split": "equal", "class_prior": 0.5, "redraws": 100}
-        answers.append(pulens.compare(path, score=["score", "other"], **options).to_dict()["metrics"])
+        answers.append(
+            pulens.compare(path, score=["score", "other"], **options, labelling="random").to_dict()["metrics"]
+        )
     assert answers[0] == answers[1]
 
 
@@ -256,4 +260,4 @@ def test_a_chance_next_to_nothing_in_a_log_is_refused_without_a_warning(tmp_path
     log = write(tmp_path / "log.csv", id=[10, 20], probability=[5e-324, 0.5], answer=["positive", "negative"])
     with pytest.raises(SystemExit, match="2"):  # warnings are errors in tests
         main(["prior", str(rows), "--reviews", str(log), "--id", "id", "--scenario", "single-set"])
-    assert "their chances do not make ranges of scores" in " ".join(capsys.readouterr().err.split())
+    assert "their probabilities do not match ranges of scores" in " ".join(capsys.readouterr().err.split())

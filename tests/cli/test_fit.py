@@ -98,11 +98,11 @@ def test_the_model_scores_new_rows_and_nothing_in_it_is_pickled(fitted, monkeypa
         assert all(arrays[name].dtype.kind in "fiub" for name in arrays.files)
     words = ["--id", "customer_id", "--id", "job", "--threshold", "0.5", "--out", "new.csv"]
     main(["score", "model", "customers.csv", *words])
-    found = rows_of(folder / "new.csv")
-    assert list(found[0]) == ["customer_id", "job", "score", "predicted"]
-    scores = np.array([float(row["score"]) for row in found])
+    result = rows_of(folder / "new.csv")
+    assert list(result[0]) == ["customer_id", "job", "score", "predicted"]
+    scores = np.array([float(row["score"]) for row in result])
     assert np.mean(scores[truth][:, None] > scores[~truth]) > 0.85
-    assert [int(row["predicted"]) for row in found] == (scores >= 0.5).astype(int).tolist()
+    assert [int(row["predicted"]) for row in result] == (scores >= 0.5).astype(int).tolist()
 
 
 def test_the_same_seed_gives_the_same_bytes(here):
@@ -152,11 +152,11 @@ def test_new_rows_with_other_columns_are_told_or_refused_by_name(fitted, monkeyp
         (["--feature", "status"], "--feature 'status' is the column of labels"),
         (["--category", "jbo"], "Did you mean 'job'?"),
         (["--date", "since"], "--date must be COLUMN=FORMAT"),
-        (["--date", "since=%d.%m.%Y"], "which is no date written as '%d.%m.%Y'"),
+        (["--date", "since=%d.%m.%Y"], "which is not a date written as '%d.%m.%Y'"),
         (["--scores", "customers.csv"], "one would replace the other"),
         (["--out", "model", "--html", "model/report.html"], "lies in --out 'model'"),
         (["--scores", "scored.csv", "--column", "age"], "the table has a column 'age' already"),
-        (["--scores", "scored.xyz"], "the file's ending must tell the format"),
+        (["--scores", "scored.xyz"], "the file name must end with the format"),
         (["--class-prior", "0.01"], "impossible in the single-set scenario"),
         (["--id", "nobody"], "there is no column 'nobody'"),
         (["--cluster", "age"], "the cluster column 'age' has no value"),
@@ -201,10 +201,10 @@ def test_next_steps_do_not_read_a_file_that_nobody_wrote(here, capsys):
     write_customers(here / "customers.csv")
     words = ["fit", "customers.csv", *LABEL, "--drop", "truth", "--method", "elkan_noto", "--folds", "2", *JUDGE]
     main(words)
-    assert "add --scores scored.csv to write them" in " ".join(capsys.readouterr().out.split())
+    assert "--scores scored.csv writes the rows that the next step reads" in capsys.readouterr().out
     main([*words, "--scores", "mine.csv"])
     shown = capsys.readouterr().out
-    assert "Scored rows written to mine.csv." in shown
+    assert "wrote       mine.csv" in shown
     assert "scored.csv" not in shown
 
 
@@ -232,7 +232,7 @@ def test_rows_of_one_cluster_stay_in_one_fold(here):
     folds = {}
     for row in rows_of(here / "s.csv"):
         folds.setdefault(row["patient"], set()).add(row["fold"])
-    assert {len(found) for found in folds.values()} == {1}
+    assert {len(result) for result in folds.values()} == {1}
 
 
 def test_a_table_with_semicolons_read_as_one_with_commas_is_told_by_its_separator(here, capsys):

@@ -123,7 +123,7 @@ def test_standard_input_is_read_once():
     from pulens.cli._gaps import show_gaps
 
     with pytest.raises(PulensError, match="standard input can be read once, and --group-by was given 2 times"):
-        show_gaps("-", ("a", "b"), "recall", {}, "rows", {})
+        show_gaps("-", {"group_by": ("a", "b"), "gaps": "recall", "metrics": (), "explain": False}, "rows", {})
 
 
 def test_clusters_reach_gaps_from_the_command_line(tmp_path, capsys):
@@ -148,9 +148,9 @@ def test_clusters_reach_gaps_from_the_command_line(tmp_path, capsys):
     files = ["--json", str(tmp_path / "g.json"), "--html", str(tmp_path / "g.html")]
     main([*asked, "--cluster", "patient", *files])
     assert "each of 30 clusters" in " ".join(capsys.readouterr().out.split())
-    found = json.loads((tmp_path / "g.json").read_text())["gaps"]
-    assert found["buckets"] == 30
-    assert "jackknife" in found["groups"][0]["recall"]["method"]
+    result = json.loads((tmp_path / "g.json").read_text())["gaps"]
+    assert result["buckets"] == 30
+    assert "jackknife" in result["groups"][0]["recall"]["method"]
     page = (tmp_path / "g.html").read_text()
     assert "Rows of different clusters are independent." in page
     assert "Groups have different rows, and rows are independent." not in page

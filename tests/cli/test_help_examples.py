@@ -31,12 +31,12 @@ def commands_of(command: click.Command) -> list[click.Command]:
 
 def examples(name: str) -> list[list[str]]:
     """The command lines in the help of a command and of those below it, in their order, each once."""
-    found: dict[tuple[str, ...], None] = {}
+    result: dict[tuple[str, ...], None] = {}
     for command in commands_of(app.get_command(click.Context(app), name)):
         text = re.sub(r"\\\n\s*", " ", f"{command.help or ''}\n{command.epilog or ''}")
         for line in re.findall(r"(?:^|Examples?: )\s*pulens (.+)$", text, re.MULTILINE):
-            found[tuple(shlex.split(line, comments=True))] = None
-    return [list(words) for words in found]
+            result[tuple(shlex.split(line, comments=True))] = None
+    return [list(words) for words in result]
 
 
 def table(name: str) -> dict[str, np.ndarray]:
@@ -96,8 +96,8 @@ def columns_for(words: list[str], name: str) -> dict[str, np.ndarray]:
     label = "status" if "status" in words else "label"
     copied = [column for column in (label, "customer_id") if column in words]
     kept = {"train": [label], "score": copied, "synthesise": ["class"]}.get(words[0])
-    found = table(name)
-    return found if kept is None else {column: found[column] for column in ("size", "age", *kept)}
+    result = table(name)
+    return result if kept is None else {column: result[column] for column in ("size", "age", *kept)}
 
 
 def prepare(words: list[str]) -> None:

@@ -138,13 +138,13 @@ def test_ended_at_any_point_a_command_leaves_the_old_or_the_new_whole(command, h
     assert run("new.csv") == new  # the same bytes again: what is whole can be told from what is not
     old = run("old.csv")
     assert old != new
-    found, point = set(), 0
+    result, point = set(), 0
     while True:
         point += 1
         code = ended_at(point, how, ["new.csv" if word == "FILE" else word for word in words], out)
         now = contents(out / name)
         assert now in (old, new), f"neither the old nor the new after {point} points"
-        found.add(now == new)
+        result.add(now == new)
         if how == "interrupt":
             assert hidden(out) == []
         assert [path.name for path in out.iterdir() if not path.name.startswith(".")] == [name]

@@ -36,8 +36,8 @@ def test_json_holds_the_estimate_its_interval_and_the_feasible_range(capsys, fil
     code, out, _ = run(capsys, file, "--json", "-")
     answer = json.loads(out)
     assert code == 0
-    found, truth = answer["class_prior"], 1500 / 5500
-    assert found["low"] < truth < found["high"] <= found["feasible_high"]
+    result, truth = answer["class_prior"], 1500 / 5500
+    assert result["low"] < truth < result["high"] <= result["feasible_high"]
     assert answer["rows_to_audit"]["0.1"] > 100
 
 
@@ -112,10 +112,10 @@ def test_the_last_line_is_the_command_that_evaluates_with_this_class_prior(capsy
     asked, expected = LINES[which]
     _, out, _ = run(capsys, file, *asked)
     assert last_command(out) == ["pulens", "evaluate", file, *expected]
-    _, found, _ = run(capsys, file, *asked, "--json", "-")
+    _, result, _ = run(capsys, file, *asked, "--json", "-")
     main(["evaluate", file, *expected, "--redraws", "100", "--json", "-"])
     again = json.loads(capsys.readouterr().out)["class_prior"]
-    assert again["value"] == json.loads(found)["class_prior"]["value"]
+    assert again["value"] == json.loads(result)["class_prior"]["value"]
 
 
 def test_the_range_that_is_offered_can_be_typed(capsys, file):
@@ -130,8 +130,8 @@ def test_the_range_that_is_offered_can_be_typed(capsys, file):
 
 def test_interval_and_possible_range_stand_in_one_line_for_each_population(capsys, file):
     _, out, _ = run(capsys, file)
-    _, found, _ = run(capsys, file, "--json", "-")
-    prior = json.loads(found)["class_prior"]
+    _, result, _ = run(capsys, file, "--json", "-")
+    prior = json.loads(result)["class_prior"]
     whole, alone = (re.search(rf"  {name} .*", out)[0].split() for name in ("all rows", "unlabelled rows"))
     assert whole[-6:-3] == [f"{prior['low']:.3f}", "to", f"{prior['high']:.3f}"]
     assert whole[-3:] == [f"{prior['feasible_low']:.3f}", "to", f"{prior['feasible_high']:.3f}"]

@@ -25,10 +25,10 @@ def broken(error):
 @pytest.fixture
 def three(monkeypatch):
     """Studies that take no time in place of the real ones."""
-    found = {"a": study("reproduced", "differs"), "b": broken(ZeroDivisionError("by zero")), "c": study("reproduced")}
-    monkeypatch.setattr(studies, "names", lambda: tuple(found))
-    monkeypatch.setattr(studies, "find", found.__getitem__)
-    return found
+    result = {"a": study("reproduced", "differs"), "b": broken(ZeroDivisionError("by zero")), "c": study("reproduced")}
+    monkeypatch.setattr(studies, "names", lambda: tuple(result))
+    monkeypatch.setattr(studies, "find", result.__getitem__)
+    return result
 
 
 def test_all_goes_on_after_a_failure_and_ends_with_exit_code_1(three, capsys):

@@ -41,10 +41,10 @@ def test_each_segment_is_evaluated_as_if_alone(scores, capsys):
         alone = json.loads(capsys.readouterr().out)
         for name in ("class_prior", "scenario", "target_population", "counts", "threshold"):
             assert alone[name] == segment[name]
-        for name, found in segment["estimates"].items():
-            assert found["value"] == alone["estimates"][name]["value"]
+        for name, result in segment["estimates"].items():
+            assert result["value"] == alone["estimates"][name]["value"]
             for end in ("low", "high"):
-                assert found[end] == pytest.approx(alone["estimates"][name][end], abs=1e-6)
+                assert result[end] == pytest.approx(alone["estimates"][name][end], abs=1e-6)
 
 
 def test_the_table_names_segments_and_why_one_is_missing(scores, capsys):
@@ -79,7 +79,7 @@ def test_no_line_of_the_table_is_longer_than_a_terminal(scores, capsys):
     main(["evaluate", "--labelling", "random", str(scores), "--group-by", "site", "--class-prior", "0.3", *SINGLE])
     shown = capsys.readouterr().out
     assert max(len(line) for line in shown.splitlines() if str(scores) not in line) <= 80
-    answer = pulens.evaluate_by(scores, "site", class_prior=0.3, scenario="single-set")
+    answer = pulens.evaluate_by(scores, "site", class_prior=0.3, scenario="single-set", labelling="random")
     assert max(map(len, str(answer).splitlines())) <= 80
     for segment in answer.segments.values():  # every interval is in the table
         for name in ("roc_auc", "precision", "recall"):
@@ -89,11 +89,11 @@ def test_no_line_of_the_table_is_longer_than_a_terminal(scores, capsys):
 
 def test_segments_may_have_class_priors_of_their_own(scores):
     given = {"class_prior": {"north": 0.4, "south": 0.3}, "scenario": "single-set"}
-    found = pulens.evaluate_by(scores, "site", where="site <> 'nowhere'", **given)
-    assert [evaluation.class_prior.value for evaluation in found.values()] == [0.4, 0.3]
-    assert [segment.prior_source for segment in found.segments.values()] == ["given", "given"]
+    result = pulens.evaluate_by(scores, "site", where="site <> 'nowhere'", **given, labelling="random")
+    assert [evaluation.class_prior.value for evaluation in result.values()] == [0.4, 0.3]
+    assert [segment.prior_source for segment in result.segments.values()] == ["given", "given"]
     with pytest.raises(pulens.PulensError, match="not for the segment 'south'"):
-        pulens.evaluate_by(scores, "site", class_prior={"north": 0.4}, scenario="single-set")
+        pulens.evaluate_by(scores, "site", class_prior={"north": 0.4}, scenario="single-set", labelling="random")
 
 
 def test_a_column_may_hold_the_class_priors(scores, tmp_path, capsys):

@@ -132,8 +132,8 @@ def test_the_ending_tells_the_format(mail, ending):
         assert len(plain) == len(other) > 10
         for row, same in zip(plain, other, strict=True):
             for column, cell in row.items():
-                found = same[column]
-                assert cell == ("" if found is None else str(found)) or float(cell) == found
+                result = same[column]
+                assert cell == ("" if result is None else str(result)) or float(cell) == result
     if ending != "tsv":
         assert (type(other[0]["row"]), other[-1]["label"]) == (int, None)
         first = table(mail / f"pu.{ending}")[0]

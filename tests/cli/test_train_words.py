@@ -125,8 +125,8 @@ def test_an_unknown_estimator_is_told_without_speaking_of_ranges(rows, capsys):
     ],
 )
 def test_settings_are_read_as_their_type(annotation, default, text, value):
-    found = read_value("setting", text, annotation, default)
-    assert (found, type(found)) == (value, type(value))
+    result = read_value("setting", text, annotation, default)
+    assert (result, type(result)) == (value, type(value))
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_evaluate_speaks_of_a_separator_that_was_said_wrongly(tmp_path, capsys, 
     [
         (["--out", "rows.csv"], "--out and the file that is read are both 'rows.csv'"),
         (["--out", "nowhere/scores.csv"], "the folder 'nowhere' does not exist"),
-        (["--out", "scores.xlsx"], "the file's ending must tell the format"),
+        (["--out", "scores.xlsx"], "the file name must end with the format"),
         (["--positive", "1"], "name their column with --label"),
     ],
 )

@@ -29,8 +29,10 @@ def rows():
 def test_the_order_of_the_rows_does_not_matter(rows):
     labels, models = rows
     order = np.random.default_rng(1).permutation(labels.size)
-    there = pulens.compare(labels, models, **SETTINGS)
-    back = pulens.compare(labels[order], {name: scores[order] for name, scores in models.items()}, **SETTINGS)
+    there = pulens.compare(labels, models, **SETTINGS, labelling="random")
+    back = pulens.compare(
+        labels[order], {name: scores[order] for name, scores in models.items()}, **SETTINGS, labelling="random"
+    )
     assert there.to_dict() == back.to_dict()
 
 
@@ -38,11 +40,11 @@ def test_a_joint_tally_is_compared_as_its_rows_are(rows, tmp_path):
     labels, models = rows
     joint = JointTally.from_rows(models, labels)
     write_tally_file(tmp_path / "x.tally", TallyFile.of(joint))
-    expected = pulens.compare(labels, models, **SETTINGS).to_dict()
-    assert pulens.compare(joint, **SETTINGS).to_dict() == expected
-    assert pulens.compare(tmp_path / "x.tally", **SETTINGS).to_dict() == expected
-    two = pulens.compare(labels, {name: models[name] for name in ("c", "a")}, **SETTINGS).to_dict()
-    assert pulens.compare(joint, score=["c", "a"], **SETTINGS).to_dict() == two
+    expected = pulens.compare(labels, models, **SETTINGS, labelling="random").to_dict()
+    assert pulens.compare(joint, **SETTINGS, labelling="random").to_dict() == expected
+    assert pulens.compare(tmp_path / "x.tally", **SETTINGS, labelling="random").to_dict() == expected
+    two = pulens.compare(labels, {name: models[name] for name in ("c", "a")}, **SETTINGS, labelling="random").to_dict()
+    assert pulens.compare(joint, score=["c", "a"], **SETTINGS, labelling="random").to_dict() == two
 
 
 def test_one_score_of_a_joint_tally_is_evaluated_as_its_rows_are(rows, tmp_path):
@@ -80,10 +82,10 @@ def test_redraws_by_cell_spread_as_redraws_by_row(rows, monkeypatch, scenario):
     for place, kind in enumerate(kinds):
         total = sum(one.sum() for one in kinds) if scenario is Scenario.SINGLE_SET else kind.sum()
         share = kind[inside].sum() / total
-        for found in spread.values():
+        for result in spread.values():
             deviation = np.sqrt(total * share * (1 - share))
-            assert found[:, place].mean() == pytest.approx(total * share, abs=4 * deviation / np.sqrt(3000))
-            assert found[:, place].std() == pytest.approx(deviation, rel=0.08)
+            assert result[:, place].mean() == pytest.approx(total * share, abs=4 * deviation / np.sqrt(3000))
+            assert result[:, place].std() == pytest.approx(deviation, rel=0.08)
 
 
 def test_a_billion_rows_of_few_scores_are_redrawn_in_no_time(rows):
@@ -92,7 +94,7 @@ def test_a_billion_rows_of_few_scores_are_redrawn_in_no_time(rows):
     many = JointTally(joint.names, joint.scores, *(2_000_000 * kind for kind in (joint.labelled, joint.unlabelled)),
                       joint.negative, joint.types)  # fmt: skip
     assert many.totals.rows == 1e9
-    comparison = pulens.compare(many, **SETTINGS)
+    comparison = pulens.compare(many, **SETTINGS, labelling="random")
     assert comparison.winner == "a"
     assert comparison.difference("a", "b").interval.width < 1e-3
 
@@ -104,13 +106,13 @@ def test_rows_of_one_kind_are_refused_wherever_they_lie(tmp_path):
     frame.write_csv(tmp_path / "x.csv")
     for source in (frame, frame.lazy(), tmp_path / "x.csv"):
         with pytest.raises(InputError, match="all 2 rows are labelled positive"):
-            pulens.compare(source, score=["a", "b"], **SETTINGS)
+            pulens.compare(source, score=["a", "b"], **SETTINGS, labelling="random")
         assert read_joint(source, score=["a", "b"], allow_one_kind=True).totals == (2, 0, 0)
 
 
 def test_conditions_beside_arrays_are_refused(rows):
     with pytest.raises(InputError, match="where='a > 0' is for databases and files"):
-        pulens.compare(*rows, where="a > 0", **SETTINGS)
+        pulens.compare(*rows, where="a > 0", **SETTINGS, labelling="random")
 
 
 @pytest.mark.parametrize(
@@ -127,6 +129,6 @@ def test_counts_that_no_rows_could_have_given_are_refused(change, said):
     good = {"scores": np.array([[1.0, 2.0]]), **dict.fromkeys(("labelled", "unlabelled", "negative"), np.array([1]))}
     joint = JointTally(("a", "b"), **(good | change))
     with pytest.raises(InputError, match=said):
-        pulens.compare(joint, **SETTINGS)
+        pulens.compare(joint, **SETTINGS, labelling="random")
     with pytest.raises(InputError, match=said):
         pulens.evaluate(joint, score="a", class_prior=0.3, labelling="random")

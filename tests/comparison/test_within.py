@@ -31,8 +31,8 @@ def test_one_cell_is_the_plain_comparison():
         "metrics": ["recall", "roc_auc"],
         "redraws": 300,
     }
-    plain = pulens.compare(two_models(), **asked)
-    within = pulens.compare(two_models(), labelled_within="one", **asked)
+    plain = pulens.compare(two_models(), **asked, labelling="random")
+    within = pulens.compare(two_models(), labelled_within="one", **asked, labelling="random")
     for name in plain.differences:
         (before,), (after,) = plain.differences[name], within.differences[name]
         assert after.value == pytest.approx(before.value, abs=1e-12)
@@ -41,8 +41,8 @@ def test_one_cell_is_the_plain_comparison():
 
 def test_cells_turn_a_verdict_that_labels_of_one_place_had_made():
     asked = {"score": ["a", "b"], "threshold": 1.0, "metrics": ["recall"], "redraws": 200}
-    pooled = pulens.compare(two_models(), class_prior=0.2, **asked)
-    within = pulens.compare(two_models(), class_prior=PRIORS, labelled_within="site", **asked)
+    pooled = pulens.compare(two_models(), class_prior=0.2, **asked, labelling="random")
+    within = pulens.compare(two_models(), class_prior=PRIORS, labelled_within="site", **asked, labelling="random")
     assert pooled.leader() == "a"
     assert within.leader() == "b"
     alone = pulens.evaluate(
@@ -69,8 +69,8 @@ def test_rows_written_five_times_by_cluster_say_as_much_as_rows_written_once():
     once = once.with_columns(patient=polars.int_range(once.height))
     five = polars.concat([once] * 5)
     cells = {"class_prior": {"north": 0.2, "south": 0.4}, "labelled_within": "site"}
-    rows = pulens.compare(once, redraws=400, **cells, **asked)
-    told = pulens.compare(five, cluster="patient", **cells, **asked)
+    rows = pulens.compare(once, redraws=400, **cells, **asked, labelling="random")
+    told = pulens.compare(five, cluster="patient", **cells, **asked, labelling="random")
     for name in asked["metrics"]:
         (before,), (after,) = rows.differences[name], told.differences[name]
         assert after.value == pytest.approx(before.value, abs=1e-9)
@@ -81,8 +81,8 @@ def test_rows_written_five_times_by_cluster_say_as_much_as_rows_written_once():
 def test_one_cell_of_clusters_is_the_comparison_of_clusters():
     rows = two_models(1500).with_columns(patient=polars.int_range(1500) // 8)
     asked = {"score": ["a", "b"], "threshold": 1.0, "metrics": ["recall", "roc_auc"], "cluster": "patient"}
-    plain = pulens.compare(rows, class_prior=0.2, **asked)
-    within = pulens.compare(rows, class_prior=0.2, labelled_within="one", **asked)
+    plain = pulens.compare(rows, class_prior=0.2, **asked, labelling="random")
+    within = pulens.compare(rows, class_prior=0.2, labelled_within="one", **asked, labelling="random")
     for name in plain.differences:
         (before,), (after,) = plain.differences[name], within.differences[name]
         assert after.value == pytest.approx(before.value, abs=1e-12)
@@ -94,10 +94,16 @@ def test_one_cell_of_clusters_is_the_comparison_of_clusters():
 
 def test_too_few_clusters_leave_no_difference_within_cells():
     rows = two_models(1500).with_columns(patient=polars.int_range(1500) % 4)
-    found = pulens.compare(
-        rows, score=["a", "b"], labelled_within="site", class_prior=PRIORS, cluster="patient", metrics=["roc_auc"]
+    result = pulens.compare(
+        rows,
+        score=["a", "b"],
+        labelled_within="site",
+        class_prior=PRIORS,
+        cluster="patient",
+        metrics=["roc_auc"],
+        labelling="random",
     )
-    (difference,) = found.differences["roc_auc"]
+    (difference,) = result.differences["roc_auc"]
     assert difference.interval is None
     assert "fewer than 5 clusters" in difference.undefined_because
 
@@ -105,8 +111,8 @@ def test_too_few_clusters_leave_no_difference_within_cells():
 def test_wrong_labels_within_cells_widen_a_difference_as_they_do_without_cells():
     asked = {"score": ["a", "b"], "threshold": 1.0, "metrics": ["f1", "average_precision"], "redraws": 300}
     noisy = {"label_noise": 0.1, "class_prior": 0.2}
-    plain = pulens.compare(two_models(), **asked, **noisy)
-    within = pulens.compare(two_models(), labelled_within="one", **asked, **noisy)
+    plain = pulens.compare(two_models(), **asked, **noisy, labelling="random")
+    within = pulens.compare(two_models(), labelled_within="one", **asked, **noisy, labelling="random")
     for name in asked["metrics"]:
         (before,), (after,) = plain.differences[name], within.differences[name]
         assert after.value == pytest.approx(before.value, abs=1e-12)

@@ -51,13 +51,13 @@ def test_the_worked_example_crosses_at_its_class_prior_and_cost_ratio():
 
 def test_a_class_prior_in_doubt_widens_the_interval_of_the_cost_ratio():
     labelled, unlabelled = [10, 50, 0, 40], [600, 300, 0, 100]
-    found = {}
+    result = {}
     for prior in (0.1, (0.08, 0.12), (0.05, 0.15)):
         joint, evidences = of_counts(labelled, unlabelled, prior, "case-control")
         (pair,) = crossovers(joint, evidences, {"a": 0.5, "b": 0.5}, 0.2, 0.95)
-        found[prior] = pair.ratio_interval
-    assert found[(0.05, 0.15)].low < found[(0.08, 0.12)].low < found[0.1].low
-    assert found[(0.05, 0.15)].high > found[(0.08, 0.12)].high > found[0.1].high
+        result[prior] = pair.ratio_interval
+    assert result[(0.05, 0.15)].low < result[(0.08, 0.12)].low < result[0.1].low
+    assert result[(0.05, 0.15)].high > result[(0.08, 0.12)].high > result[0.1].high
 
 
 @pytest.mark.parametrize("scenario", ["case-control", "single-set"])
@@ -79,9 +79,9 @@ def test_intervals_of_crossings_hold_the_truth(scenario):
             unlabelled = rng.multinomial(rows_in_all, prior * of_positives + (1 - prior) * of_negatives)
         else:
             positives = rng.binomial(rows_in_all, prior)
-            found = rng.binomial(positives, frequency)
-            labelled = rng.multinomial(found, of_positives)
-            unlabelled = rng.multinomial(positives - found, of_positives)
+            result = rng.binomial(positives, frequency)
+            labelled = rng.multinomial(result, of_positives)
+            unlabelled = rng.multinomial(positives - result, of_positives)
             unlabelled = unlabelled + rng.multinomial(rows_in_all - positives, of_negatives)
         joint, evidences = of_counts(labelled, unlabelled, prior, scenario)
         (pair,) = crossovers(joint, evidences, {"a": 0.5, "b": 0.5}, ratio, 0.95)
@@ -104,14 +104,16 @@ def test_hits_cut_at_the_rows_flagged_leave_no_interval():
 
 def test_net_benefit_and_the_first_rows_are_compared_as_evaluations_have_them():
     labels, scores = rows()
-    comparison = compare(labels, scores, class_prior=0.2, cost_ratio=0.1, k=100, threshold=1.0, redraws=100)
+    comparison = compare(
+        labels, scores, class_prior=0.2, cost_ratio=0.1, k=100, threshold=1.0, redraws=100, labelling="random"
+    )
     assert list(comparison.estimates)[:4] == ["net_benefit", "recall_at_k", "precision_at_k", "ndcg_at_k"]
     assert comparison.metric == "net_benefit"
     for model in "ab":
         alone = pulens.evaluate(labels, scores[model], class_prior=0.2, threshold=1.0, redraws=100, labelling="random")
-        found = comparison.estimates["precision_at_k"][model]
+        result = comparison.estimates["precision_at_k"][model]
         there = alone.top(100)["precision_at_k"]
-        assert (found.value, found.interval.low) == pytest.approx((there.value, there.interval.low))
+        assert (result.value, result.interval.low) == pytest.approx((there.value, there.interval.low))
         worth = pulens.metrics.net_benefit(labels, scores[model], class_prior=0.2, threshold=1.0, cost_ratio=0.1)
         assert comparison.estimates["net_benefit"][model].value == pytest.approx(worth.value)
     pair = comparison.difference("a", "b", "net_benefit")
@@ -125,7 +127,7 @@ def test_net_benefit_and_the_first_rows_are_compared_as_evaluations_have_them():
 
 def test_without_a_threshold_each_model_stands_where_it_is_worth_most():
     labels, scores = rows()
-    comparison = compare(labels, scores, class_prior=0.2, cost_ratio=0.1, redraws=100)
+    comparison = compare(labels, scores, class_prior=0.2, cost_ratio=0.1, redraws=100, labelling="random")
     for model in "ab":
         best = pulens.evaluate(labels, scores[model], class_prior=0.2, labelling="random").best_threshold(
             "net_benefit", cost_ratio=0.1
@@ -133,15 +135,19 @@ def test_without_a_threshold_each_model_stands_where_it_is_worth_most():
         assert comparison.worth.thresholds[model] == best
     assert comparison.worth.is_chosen
     assert "worth most on these rows" in " ".join(comparison_text(comparison, explain=True).split())
-    named = compare(labels, scores, class_prior=0.2, metrics=["roc_auc"], cost_ratio=0.1, redraws=100)
+    named = compare(
+        labels, scores, class_prior=0.2, metrics=["roc_auc"], cost_ratio=0.1, redraws=100, labelling="random"
+    )
     assert list(named.estimates) == ["roc_auc", "net_benefit"]
-    alone = compare(labels, scores, class_prior=0.2, metrics=["net_benefit"], cost_ratio=0.1, redraws=100)
+    alone = compare(
+        labels, scores, class_prior=0.2, metrics=["net_benefit"], cost_ratio=0.1, redraws=100, labelling="random"
+    )
     assert alone.worth.thresholds == named.worth.thresholds
 
 
 def test_without_the_new_arguments_nothing_is_said_of_worth():
     labels, scores = rows(300)
-    comparison = compare(labels, scores, class_prior=0.2, redraws=100)
+    comparison = compare(labels, scores, class_prior=0.2, redraws=100, labelling="random")
     assert comparison.worth is None
     assert "worth" not in comparison.to_dict()
     assert "worth the same" not in str(comparison)
@@ -150,20 +156,22 @@ def test_without_the_new_arguments_nothing_is_said_of_worth():
 def test_bad_ratios_and_places_are_refused_by_name():
     labels, scores = rows(300)
     with pytest.raises(pulens.PulensError, match="cost_ratio of net_benefit must lie strictly between 0 and 1, got 2"):
-        compare(labels, scores, class_prior=0.2, cost_ratio=2, redraws=100)
+        compare(labels, scores, class_prior=0.2, cost_ratio=2, redraws=100, labelling="random")
     with pytest.raises(pulens.PulensError, match="301 rows, and the list has 300"):
-        compare(labels, scores, class_prior=0.2, k=301, redraws=100)
+        compare(labels, scores, class_prior=0.2, k=301, redraws=100, labelling="random")
     cells = np.arange(300) % 2
     with pytest.raises(pulens.PulensError, match=r"k=10 compares the first rows of lists where labels"):
-        compare(labels, scores, class_prior=0.2, labelled_within=cells, k=10, redraws=100)
+        compare(labels, scores, class_prior=0.2, labelled_within=cells, k=10, redraws=100, labelling="random")
 
 
 @pytest.mark.parametrize("threshold", [None, 1.0])
 def test_one_cell_is_compared_by_worth_as_rows_without_cells(threshold):
     labels, scores = rows(600)
     asked = {"class_prior": 0.2, "cost_ratio": 0.1, "threshold": threshold, "redraws": 2000}
-    plain, within = (compare(labels, scores, labelled_within=cells, **asked) for cells in (None, np.zeros(600)))
-    one, other = (found.difference("a", "b", "net_benefit") for found in (plain, within))
+    plain, within = (
+        compare(labels, scores, labelled_within=cells, **asked, labelling="random") for cells in (None, np.zeros(600))
+    )
+    one, other = (result.difference("a", "b", "net_benefit") for result in (plain, within))
     assert other.value == pytest.approx(one.value, abs=1e-12)
     assert other.interval.width == pytest.approx(one.interval.width, rel=0.15)  # 2,000 redraws of either
     assert within.worth.thresholds == plain.worth.thresholds
@@ -175,7 +183,15 @@ def test_one_cell_is_compared_by_worth_as_rows_without_cells(threshold):
 def test_rows_that_belong_together_are_compared_by_worth_without_its_intervals():
     labels, scores = rows(600)
     comparison = compare(
-        labels, scores, class_prior=0.2, cost_ratio=0.1, k=60, threshold=1.0, cluster=np.arange(600) // 3, redraws=100
+        labels,
+        scores,
+        class_prior=0.2,
+        cost_ratio=0.1,
+        k=60,
+        threshold=1.0,
+        cluster=np.arange(600) // 3,
+        redraws=100,
+        labelling="random",
     )
     assert comparison.difference("a", "b", "net_benefit").interval is not None
     assert comparison.worth.pairs[0].ratio_interval is None
@@ -186,12 +202,12 @@ def test_the_command_compares_by_cost_ratio_and_top(tmp_path, capsys):
     file = tmp_path / "scores.csv"
     lines = [f"{y},{a!r},{b!r}" for y, a, b in zip(labels, scores["a"].tolist(), scores["b"].tolist(), strict=True)]
     file.write_text("label,a,b\n" + "\n".join(lines))
-    words = ["compare", str(file), "--score=a", "--score=b", "--class-prior=0.2", "--redraws=100"]
+    words = ["compare", str(file), "--score=a", "--score=b", "--class-prior=0.2", "--redraws=100", "--labelling=random"]
     main([*words, "--cost-ratio=0.1", "--top=10%", "--json=-"])
-    found = json.loads(capsys.readouterr().out)
-    assert found["metric"] == "net_benefit"
-    assert found["k"] == 40
-    assert found["worth"]["pairs"][0]["cost_ratio"] == 0.1
+    result = json.loads(capsys.readouterr().out)
+    assert result["metric"] == "net_benefit"
+    assert result["k"] == 40
+    assert result["worth"]["pairs"][0]["cost_ratio"] == 0.1
     main([*words, "--cost-ratio=0.1", "--html", str(tmp_path / "models.html")])
     assert "worth the same" in capsys.readouterr().out
     page = (tmp_path / "models.html").read_text()

@@ -53,23 +53,25 @@ def test_parts_of_few_clusters_each_are_put_together_by_digest_once_they_are_man
 @pytest.mark.parametrize("clusters", [20, 3000])
 def test_counts_at_a_threshold_are_those_of_the_rows(clusters):
     labels, scores, ids = rows(clusters, 1)
-    found = counted(labels, scores, ids)
+    result = counted(labels, scores, ids)
     name_of = dict(zip(np.unique(ids).tolist(), bucket_names([str(i) for i in np.unique(ids)]), strict=True))
-    owner = np.array([found.names.index(name_of[one]) for one in ids.tolist()])
+    owner = np.array([result.names.index(name_of[one]) for one in ids.tolist()])
     for threshold in (-5.0, -0.3, 0.0, 0.25, 9.0):
         for kind, code in enumerate((1, 0, -1)):
             mine = (labels == code) & (scores >= threshold)
-            np.testing.assert_array_equal(found.at(threshold)[:, kind], np.bincount(owner[mine], minlength=len(found)))
-    several = found.above([2.0, 0.25, -0.3])
+            np.testing.assert_array_equal(
+                result.at(threshold)[:, kind], np.bincount(owner[mine], minlength=len(result))
+            )
+    several = result.above([2.0, 0.25, -0.3])
     for place, threshold in enumerate((2.0, 0.25, -0.3)):
-        np.testing.assert_array_equal(several[:, place], found.at(threshold))
+        np.testing.assert_array_equal(several[:, place], result.at(threshold))
 
 
 def test_without_a_bucket_is_the_tally_of_the_other_rows():
     labels, scores, ids = rows(12, 2)
-    found = counted(labels, scores, ids)
-    out = found.names.index(digest_of("3"))
-    left = found.without([out])
+    result = counted(labels, scores, ids)
+    out = result.names.index(digest_of("3"))
+    left = result.without([out])
     expected = Tally.from_arrays(labels[ids != 3], scores[ids != 3])
     assert left.totals == expected.totals
     for threshold in np.unique(scores).tolist():
@@ -79,10 +81,10 @@ def test_without_a_bucket_is_the_tally_of_the_other_rows():
 def test_weights_add_up_in_buckets():
     labels, scores, ids = rows(9, 3)
     weights = np.random.default_rng(0).integers(0, 3, SIZE).astype(float)
-    found = BucketTally.from_rows(labels, scores, ids.tolist(), weights)
-    np.testing.assert_allclose(found.totals.sum(axis=0), found.tally.totals)
-    assert found.rows == np.count_nonzero(weights)
-    assert found.tally.is_weighted
+    result = BucketTally.from_rows(labels, scores, ids.tolist(), weights)
+    np.testing.assert_allclose(result.totals.sum(axis=0), result.tally.totals)
+    assert result.rows == np.count_nonzero(weights)
+    assert result.tally.is_weighted
 
 
 def test_a_bucket_is_two_digits_of_the_digest_beyond_256_clusters():
@@ -92,12 +94,12 @@ def test_a_bucket_is_two_digits_of_the_digest_beyond_256_clusters():
 
 
 def test_counts_that_do_not_agree_with_the_tally_are_refused():
-    found = counted(*rows(5))
-    damaged = replace(found, labelled=found.labelled + 1)
+    result = counted(*rows(5))
+    damaged = replace(result, labelled=result.labelled + 1)
     with pytest.raises(InputError, match="the buckets hold"):
         damaged.check()
 
 
 def test_it_survives_a_pickle():
-    found = counted(*rows(5))
-    assert pickle.loads(pickle.dumps(found)) == found
+    result = counted(*rows(5))
+    assert pickle.loads(pickle.dumps(result)) == result

@@ -68,8 +68,8 @@ def test_every_number_at_a_threshold_is_that_of_the_same_scores_in_double_precis
         )
         assert single.threshold == threshold
         assert single.at(threshold).to_dict() == double.at(threshold).to_dict()
-        for name, found in single.estimates.items():
-            assert found.value == pytest.approx(double.estimates[name].value, nan_ok=True), name
+        for name, result in single.estimates.items():
+            assert result.value == pytest.approx(double.estimates[name].value, nan_ok=True), name
         assert single.bounds().metric("recall", threshold=threshold) == double.bounds().metric(
             "recall", threshold=threshold
         )
@@ -79,8 +79,10 @@ def test_comparisons_read_thresholds_alike_from_arrays_and_from_engines():
     labels, scores = ROWS
     kept = {"a": scores.astype(np.float32), "b": scores[::-1].copy()}
     options = {"threshold": 0.7, "metrics": ["recall"], "redraws": 100, **ASSUMED}
-    arrays = pulens.compare(labels, kept, **options)
-    lazy = pulens.compare(pl.DataFrame({**kept, "label": labels}).lazy(), score=["a", "b"], **options)
+    arrays = pulens.compare(labels, kept, **options, labelling="random")
+    lazy = pulens.compare(
+        pl.DataFrame({**kept, "label": labels}).lazy(), score=["a", "b"], **options, labelling="random"
+    )
     assert arrays.estimates["recall"]["a"].value == 2 / 3
     for model in kept:
         assert arrays.estimates["recall"][model].value == lazy.estimates["recall"][model].value
@@ -127,8 +129,8 @@ def test_the_page_finds_the_same_rows():
     wanted = [0.7, 0.9, 0.1, 0.15, 1e-60, 2.0]
     kept = packed(tally.thresholds, whole=False)
     assert kept["type"] == "f4"
-    found = answers_of(driver, [{"data": kept["data"], "wanted": wanted}])
+    result = answers_of(driver, [{"data": kept["data"], "wanted": wanted}])
     rows = [0, *(tally.labelled + tally.unlabelled).tolist()]
-    assert [rows[place] for place in found] == [sum(tally.at(threshold)) for threshold in wanted]
+    assert [rows[place] for place in result] == [sum(tally.at(threshold)) for threshold in wanted]
     page = pulens.evaluate(tally, threshold=0.7, confidence=None, **ASSUMED, labelling="random").to_html()
     assert kept["data"] in page

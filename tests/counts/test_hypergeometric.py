@@ -30,11 +30,11 @@ def test_both_tails_equal_exact_fractions_for_every_small_table():
         for labelled in range(rows + 1):
             for called in range(rows + 1):
                 hits = np.arange(rows + 2)
-                found = tails(hits, rows, labelled, np.full(hits.size, called))
+                result = tails(hits, rows, labelled, np.full(hits.size, called))
                 exact = [exact_fewer(int(k), rows, labelled, called) for k in hits]
-                np.testing.assert_allclose(found.fewer, np.array(exact, float), rtol=1e-12, atol=0)
-                np.testing.assert_allclose(found.at_least, np.array([1 - e for e in exact], float), rtol=1e-12, atol=0)
-                for value, truth in zip(found.log_at_least, exact, strict=True):
+                np.testing.assert_allclose(result.fewer, np.array(exact, float), rtol=1e-12, atol=0)
+                np.testing.assert_allclose(result.at_least, np.array([1 - e for e in exact], float), rtol=1e-12, atol=0)
+                for value, truth in zip(result.log_at_least, exact, strict=True):
                     expected = log(1 - truth) if truth < 1 else -np.inf
                     assert value == pytest.approx(expected, rel=1e-12, abs=1e-14)
 
@@ -45,13 +45,13 @@ def test_tails_far_out_keep_their_digits(rows, labelled):
     for called in rng.integers(1, rows, 6).tolist():
         for hits in {1, min(labelled, called), int(called * labelled / rows), int(1.7 * called * labelled / rows)}:
             fewer = exact_fewer(hits, rows, labelled, called)
-            found = tails(hits, rows, labelled, called)
-            assert found.fewer == pytest.approx(float(fewer), rel=2e-11, abs=1e-300)
+            result = tails(hits, rows, labelled, called)
+            assert result.fewer == pytest.approx(float(fewer), rel=2e-11, abs=1e-300)
             if fewer < 1:
                 # logs of fractions too small for a double: take the logs of their whole numbers
                 least = 1 - fewer
                 truth = log(least.numerator) - log(least.denominator)
-                assert found.log_at_least == pytest.approx(truth, rel=1e-11, abs=1e-11)
+                assert result.log_at_least == pytest.approx(truth, rel=1e-11, abs=1e-11)
 
 
 @pytest.mark.parametrize(("rows", "labelled"), [(1_000_000, 10_000), (10_000_000, 3_000_000), (10_000_000, 5)])
@@ -72,9 +72,9 @@ def test_a_million_rows_agree_with_whole_numbers_to_the_last_digits(called, hits
         below += term
         term = term * (labelled - m) * (called - m) // ((m + 1) * (rows - labelled - called + m + 1))
     exact = Fraction(below, comb(rows, called))
-    found = tails(hits, rows, labelled, called)
-    assert found.fewer == pytest.approx(float(exact), rel=1e-14)
-    assert found.at_least == pytest.approx(float(1 - exact), rel=2e-14)
+    result = tails(hits, rows, labelled, called)
+    assert result.fewer == pytest.approx(float(exact), rel=1e-14)
+    assert result.at_least == pytest.approx(float(1 - exact), rel=2e-14)
 
 
 def test_the_mass_adds_up_to_one():
@@ -100,9 +100,9 @@ def test_the_closed_form_of_a_stretch_is_its_sum():
 def test_neighbours_that_count_upwards_share_their_sums():
     called = np.array([[5], [9]]) + np.zeros(8, np.int64)
     hits = np.array([[0], [2]]) + np.arange(8)  # beyond what can be there is nothing, and no nan
-    found = tails(hits, 20, 7, called)
-    np.testing.assert_allclose(chances_upwards(called, hits, 20, 7), found.fewer, atol=1e-15)
-    np.testing.assert_allclose(np.exp(log_p_values_upwards(called, hits, 20, 7)), found.at_least, atol=1e-15)
+    result = tails(hits, 20, 7, called)
+    np.testing.assert_allclose(chances_upwards(called, hits, 20, 7), result.fewer, atol=1e-15)
+    np.testing.assert_allclose(np.exp(log_p_values_upwards(called, hits, 20, 7)), result.at_least, atol=1e-15)
 
 
 @pytest.mark.parametrize(("rows", "labelled", "called"), [(5, 2, 3), (40, 12, 20), (4000, 1200, 3999), (4000, 1, 7)])
@@ -126,7 +126,7 @@ def test_the_walk_along_a_ranking_gives_each_rank_its_tail(rows, labelled, shift
     rng = np.random.default_rng(rows)
     labels = np.arange(rows) < labelled
     hit_ranks = np.flatnonzero(labels[np.argsort(-rng.normal(shift * labels))]) + 1
-    chances = np.concatenate([found for _, found in chances_along(hit_ranks, rows)])
+    chances = np.concatenate([result for _, result in chances_along(hit_ranks, rows)])
     ranks = np.unique(np.linspace(0, rows - 1, 400).astype(int))
     hits = np.searchsorted(hit_ranks, ranks, side="right")
     np.testing.assert_allclose(chances[ranks], tails(hits, rows, labelled, ranks).fewer, atol=1e-12)
@@ -142,8 +142,8 @@ def test_populations_of_billions_keep_their_digits(rows):
         chance *= Fraction(rows - called - step, rows - hits - step)
     assert np.exp(log_pmf(hits, rows, labelled, called)) == pytest.approx(float(chance), rel=1e-12)
     # half of the rows, half of the labels: the two sides are mirror images
-    found = tails(hits, rows, rows // 2, 2 * hits - 1)
-    assert found.fewer == pytest.approx(0.5, rel=1e-12)
+    result = tails(hits, rows, rows // 2, 2 * hits - 1)
+    assert result.fewer == pytest.approx(0.5, rel=1e-12)
     # many of everything, far from the expected count: the products pass 64 bits
     half = tails(rows // 4, rows, rows // 2, rows // 2)
     assert half.fewer == pytest.approx(0.5 - np.exp(log_pmf(rows // 4, rows, rows // 2, rows // 2)) / 2, rel=1e-7)

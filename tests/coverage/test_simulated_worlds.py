@@ -31,7 +31,7 @@ FEW = 60  # sets of a world in `make test`
 PROBABILITIES = logistic_world(-0.5, 1.5, 0.3)
 
 
-class Ends(NamedTuple):
+class Limits(NamedTuple):
     """Ends of many intervals, and the truth."""
 
     low: np.ndarray
@@ -48,17 +48,17 @@ class Ends(NamedTuple):
         return float(np.mean(self.high - self.low))
 
 
-def collected(intervals: Iterator[dict[str, pulens.Interval]], truths: dict[str, float]) -> dict[str, Ends]:
-    found = list(intervals)
+def collected(intervals: Iterator[dict[str, pulens.Interval]], truths: dict[str, float]) -> dict[str, Limits]:
+    result = list(intervals)
     return {
-        name: Ends(*np.array([(each[name].low, each[name].high) for each in found]).T, truth)
+        name: Limits(*np.array([(each[name].low, each[name].high) for each in result]).T, truth)
         for name, truth in truths.items()
     }
 
 
 def measured(
     world: RankingWorld, metrics: tuple[str, ...], prior: Callable[..., object], sets: int, **options: object
-) -> dict[str, Ends]:
+) -> dict[str, Limits]:
     def one(number: int) -> dict[str, pulens.Interval]:
         labels, scores = world.draw(np.random.default_rng([number, 7]))
         asked = {"class_prior": prior(labels, scores, number), "scenario": world.scenario, "confidence": CONFIDENCE}
@@ -109,8 +109,8 @@ def calibrated(sets):
         rows = np.repeat([1, 0], [60, 600]), np.concatenate([few, many])
         asked = {"class_prior": 0.3, "scenario": "case-control", "confidence": CONFIDENCE}
         return {
-            "brier": calibration.brier_score(*rows, **asked).interval,
-            "in the large": calibration.calibration_in_the_large(*rows, **asked).interval,
+            "brier": calibration.brier_score(*rows, **asked, labelling="random").interval,
+            "in the large": calibration.calibration_in_the_large(*rows, **asked, labelling="random").interval,
         }
 
     grid = np.linspace(*PROBABILITIES.range, 20_001)
@@ -130,8 +130,8 @@ def compared(sets):
     def one(number: int) -> dict[str, pulens.Interval]:
         labels, models = CASE_CONTROL.draw_models(aucs, np.random.default_rng([number, 7]))
         asked = {"class_prior": 0.3, "scenario": "case-control", "confidence": CONFIDENCE}
-        found = pulens.compare(labels, models, metrics=("roc_auc",), redraws=200, **asked)
-        return {"difference": found.difference("a", "b", "roc_auc").interval}
+        result = pulens.compare(labels, models, metrics=("roc_auc",), redraws=200, **asked, labelling="random")
+        return {"difference": result.difference("a", "b", "roc_auc").interval}
 
     return collected(map(one, range(sets)), {"difference": aucs["a"] - aucs["b"]})
 
@@ -151,7 +151,7 @@ CASES = [
 ]
 
 
-def limits(ends: Ends) -> tuple[float, float]:
+def limits(ends: Limits) -> tuple[float, float]:
     """Two and a quarter standard errors on either side of what is promised, two and a half with few sets."""
     error = (CONFIDENCE * (1 - CONFIDENCE) / ends.low.size) ** 0.5
     errors = 2.5 if ends.low.size == FEW else 2.25
@@ -180,8 +180,8 @@ def test_an_estimated_prior_makes_intervals_wider_and_safe_but_not_idle():
     def estimated(labels, scores, number):
         return estimate_prior(labels, scores, scenario="case-control")
 
-    found = measured(EASY, ("roc_auc", "precision"), estimated, 50)
+    result = measured(EASY, ("roc_auc", "precision"), estimated, 50)
     given = measured(EASY, ("roc_auc", "precision"), known, 50)
     for name, (least, most) in {"roc_auc": (1.75, 2.3), "precision": (2.7, 3.6)}.items():
-        assert found[name].coverage() > 0.9, name
-        assert least < found[name].width / given[name].width < most, name
+        assert result[name].coverage() > 0.9, name
+        assert least < result[name].width / given[name].width < most, name

@@ -95,10 +95,10 @@ def test_points_of_noisy_labels_stand_in_their_exact_order() -> None:
             np.testing.assert_allclose(curve.x, np.array([x for x, _ in exact], float), atol=1e-9)
             assert (np.diff(curve.x) >= 0).all()
             if curve.name == "precision-recall":
-                found = [prior * recall / called for recall, called in exact]
+                result = [prior * recall / called for recall, called in exact]
             else:
-                found = np.maximum.accumulate([y for _, y in exact])
-            np.testing.assert_allclose(curve.y, np.array(found, float), atol=1e-9)
+                result = np.maximum.accumulate([y for _, y in exact])
+            np.testing.assert_allclose(curve.y, np.array(result, float), atol=1e-9)
 
 
 def test_the_page_sorts_noisy_labels_alike() -> None:

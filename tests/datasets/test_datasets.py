@@ -24,7 +24,7 @@ from pulens.research.benchmark.datasets import (
     Originals,
 )
 from pulens.research.benchmark.datasets._fetch import digest, fetch, fetch_arrays
-from pulens.research.benchmark.datasets._idx import read_idx
+from pulens.research.benchmark.datasets.idx_pictures import read_idx
 
 
 @pytest.mark.parametrize("name", DATASETS)
@@ -45,8 +45,8 @@ def test_a_data_set_says_what_it_is(name):
 
 @pytest.mark.parametrize("name", [name for name in DATASETS if DATASETS[name].read and name != "adni"])
 def test_bundled_sets_need_no_file(name):
-    found = datasets.load(name)
-    assert (len(found.X), int(found.y.sum())) == (DATASETS[name].rows, DATASETS[name].positives)
+    result = datasets.load(name)
+    assert (len(result.X), int(result.y.sum())) == (DATASETS[name].rows, DATASETS[name].positives)
 
 
 # --- getting files, on generated ones -------------------------------------------------------------------------------
@@ -151,9 +151,9 @@ def test_the_makers_files_are_converted_and_checked(home, monkeypatch):
     monkeypatch.delenv("PULENS_MIRROR")
     files = tuple(DataFile(name, None, f"https://example.org/{name}") for name in contents)
     facts = small(DataFile("small.npz", "0" * 64), originals=Originals(files, read_idx, digest(arrays)))
-    found = fetch_arrays("small", facts)
+    result = fetch_arrays("small", facts)
     for key, array in arrays.items():
-        np.testing.assert_array_equal(found[key], array)
+        np.testing.assert_array_equal(result[key], array)
     assert len(served) == 4
     fetch_arrays("small", facts)
     assert len(served) == 4, "from the cache"
@@ -191,16 +191,16 @@ def test_cifar_from_the_makers_archive_and_from_strips(tmp_path):
             information.size = part.nbytes
             archive.addfile(information, io.BytesIO(part.tobytes()))
     arrays = convert({ARCHIVE: tmp_path / ARCHIVE})
-    found = datasets.find("cifar10").build(arrays)
-    assert found.X.shape == (4, 3, 32, 32)
-    assert found.y.tolist() == [True, True, False, False]
-    assert found.y_test.tolist() == [True, True]
+    result = datasets.find("cifar10").build(arrays)
+    assert result.X.shape == (4, 3, 32, 32)
+    assert result.y.tolist() == [True, True, False, False]
+    assert result.y_test.tolist() == [True, True]
     strip = io.BytesIO()
-    pictures = found.X.transpose(0, 2, 3, 1)
+    pictures = result.X.transpose(0, 2, 3, 1)
     Image.fromarray(pictures.reshape(-1, 32, 3)).save(strip, "WEBP", lossless=True, exact=True)
     packed = np.frombuffer(strip.getvalue(), np.uint8)
-    np.testing.assert_array_equal(unpack(packed, np.array([0, packed.size])), found.X)
-    assert found.prepared().max() <= 1
+    np.testing.assert_array_equal(unpack(packed, np.array([0, packed.size])), result.X)
+    assert result.prepared().max() <= 1
 
 
 def test_adni_from_a_folder_of_the_user(tmp_path, monkeypatch):
@@ -211,10 +211,10 @@ def test_adni_from_a_folder_of_the_user(tmp_path, monkeypatch):
         (tmp_path / stage).mkdir()
         for number in range(2):
             Image.fromarray(np.full((20, 24), 40 * place + number, np.uint8)).save(tmp_path / stage / f"{number}.png")
-    found = datasets.load("adni", folder=str(tmp_path))
-    assert found.X.shape == (8, 1, 128, 128)
-    assert found.y.tolist() == [True] * 2 + [False] * 6
-    assert found.prepared().min() == -1
+    result = datasets.load("adni", folder=str(tmp_path))
+    assert result.X.shape == (8, 1, 128, 128)
+    assert result.y.tolist() == [True] * 2 + [False] * 6
+    assert result.prepared().min() == -1
     with pytest.raises(PulensError, match="'place' is not an option of the data set 'adni'; it takes 'folder'"):
         datasets.load("adni", place="x")
 
@@ -226,9 +226,9 @@ def test_adni_in_the_two_folders_of_its_makers_keeps_their_test_rows(tmp_path):
             (tmp_path / part / stage).mkdir(parents=True)
             for number in range(many):
                 image.new("L", (20, 20), 10 * number).save(tmp_path / part / stage / f"{number}.png")
-    found = datasets.load("adni", folder=str(tmp_path))
-    assert (found.X.shape, found.X_test.shape) == ((8, 1, 128, 128), (4, 1, 128, 128))
-    assert (found.y.sum(), found.y_test.tolist()) == (2, [True, False, False, False])
+    result = datasets.load("adni", folder=str(tmp_path))
+    assert (result.X.shape, result.X_test.shape) == ((8, 1, 128, 128), (4, 1, 128, 128))
+    assert (result.y.sum(), result.y_test.tolist()) == (2, [True, False, False, False])
     (tmp_path / "NonDemented").mkdir()
     with pytest.raises(DataUnavailableError, match="stages lie next to it"):
         datasets.load("adni", folder=str(tmp_path))
@@ -268,8 +268,8 @@ LARGE = {"cifar10", "fashion_mnist", "imdb", "mnist", "newsgroups20"}
 
 @pytest.mark.parametrize("name", [name for name in DATASETS if DATASETS[name].files and name not in LARGE])
 def test_rows_and_positives_are_those_of_the_papers(mirror, name):
-    found, facts = datasets.load(name), DATASETS[name]
-    parts = [(found.X, found.y), (found.X_test, found.y_test)]
+    result, facts = datasets.load(name), DATASETS[name]
+    parts = [(result.X, result.y), (result.X_test, result.y_test)]
     assert sum(0 if X is None else X.shape[0] for X, _ in parts) == facts.rows
     if facts.positives is not None:
         assert sum(0 if y is None else int(y.sum()) for _, y in parts) == facts.positives
@@ -278,15 +278,15 @@ def test_rows_and_positives_are_those_of_the_papers(mirror, name):
 
 
 def test_elkan_and_notos_records_are_pu(mirror):
-    found = datasets.load("elkan_noto_protein")
-    assert (found.labels.sum(), (found.y & (found.labels == 0)).sum()) == (2453, 348)
-    assert found.y[found.labels == 1].all()
+    result = datasets.load("elkan_noto_protein")
+    assert (result.labels.sum(), (result.y & (result.labels == 0)).sum()) == (2453, 348)
+    assert result.y[result.labels == 1].all()
 
 
 def test_rocker_reads_are_weights(mirror):
-    found = datasets.load("rocker_protein")
-    assert found.weights[found.labels == 1].sum() == 703030
-    assert found.weights[found.labels == 0].sum() == 1287155
+    result = datasets.load("rocker_protein")
+    assert result.weights[result.labels == 1].sum() == 703030
+    assert result.weights[result.labels == 0].sum() == 1287155
 
 
 # paper 004, table B.2: positives and negatives for training, validation rows, positives and negatives for testing
@@ -302,11 +302,11 @@ TABLE_B2 = {
 
 @pytest.mark.parametrize("name", TABLE_B2)
 def test_splits_count_as_in_the_benchmark_paper(mirror, name):
-    found = datasets.load(name)
-    official = found.y_test is not None
+    result = datasets.load(name)
+    official = result.y_test is not None
     made = synthesise(
-        np.zeros((found.y.size, 1)),
-        found.y,
+        np.zeros((result.y.size, 1)),
+        result.y,
         label_frequency=0.1,
         unlabelled="whole-pool",
         scenario="case-control",
@@ -315,7 +315,7 @@ def test_splits_count_as_in_the_benchmark_paper(mirror, name):
         seed=2,
     )
     unlabelled = made.truth.train[made.train.labels == 0]
-    test = found.y_test if official else made.truth.test
+    test = result.y_test if official else made.truth.test
     validation = int((made.validation.labels == 0).sum())
     assert (unlabelled.sum(), (~unlabelled).sum(), validation, test.sum(), (~test).sum()) == TABLE_B2[name]
     assert made.train.n_labelled == TABLE_B2[name][0] // 10
@@ -326,9 +326,9 @@ def test_spambase_labels_are_biased_as_measured_for_the_published_mechanisms(mir
     from pulens.labelling import auxiliary_log_odds
     from sklearn.preprocessing import StandardScaler
 
-    found = datasets.load("spambase")
-    X = StandardScaler().fit_transform(found.X)
-    posterior = 1 / (1 + np.exp(-auxiliary_log_odds(X, found.y)))
+    result = datasets.load("spambase")
+    X = StandardScaler().fit_transform(result.X)
+    posterior = 1 / (1 + np.exp(-auxiliary_log_odds(X, result.y)))
     expected = {
         ("S1", 0.05): 0.850,
         ("S2", 0.05): 0.977,
@@ -341,7 +341,7 @@ def test_spambase_labels_are_biased_as_measured_for_the_published_mechanisms(mir
     for (mechanism, frequency), mean in expected.items():
         made = synthesise(
             X,
-            found.y,
+            result.y,
             mechanism=mechanism,
             label_frequency=frequency,
             unlabelled="whole-pool",
@@ -353,7 +353,7 @@ def test_spambase_labels_are_biased_as_measured_for_the_published_mechanisms(mir
     mild = [
         synthesise(
             X,
-            found.y,
+            result.y,
             mechanism="S3",
             offset=1.5,
             label_frequency=0.05,

@@ -20,9 +20,9 @@ from maker_files import EMPTIED_ONCE, MAKERS, SHA256, compress, number_records, 
 from pulens.research.benchmark.datasets import DATASETS, DataUnavailableError
 from pulens.research.benchmark.datasets._archive import codes, exactly, member
 from pulens.research.benchmark.datasets._fetch import digest, fetch_arrays, read_file
-from pulens.research.benchmark.datasets._idx import read_idx
 from pulens.research.benchmark.datasets._lzw import uncompress
 from pulens.research.benchmark.datasets._xls import read_numbers
+from pulens.research.benchmark.datasets.idx_pictures import read_idx
 
 UCI = "https://archive.ics.uci.edu/"
 PICTURES = {"mnist", "fashion_mnist", "cifar10"}
@@ -97,9 +97,9 @@ def with_one_value_changed(name, arrays, files):
     return {**files, place: f"{before}\n{last[:at]}{other}{last[at + 1 :]}{text[-2:]}"}
 
 
-def assert_same(found, expected):
+def assert_same(result, expected):
     for field in fields(expected):
-        one, other = getattr(found, field.name), getattr(expected, field.name)
+        one, other = getattr(result, field.name), getattr(expected, field.name)
         if issparse(other):
             assert (one.shape, one.dtype) == (other.shape, other.dtype)
             assert (one != other).nnz == 0, field.name
@@ -213,9 +213,9 @@ def test_pictures_of_the_makers_have_named_classes(tmp_path, name):
         header = bytes([0, 0, 8, len(shape)]) + b"".join(size.to_bytes(4, "big") for size in shape)
         paths[part] = tmp_path / part
         paths[part].write_bytes(gzip.compress(header + bytes(range(int(np.prod(shape))))))
-    found = datasets.find(name).build(read_idx(paths))
-    assert found.y.tolist() == [True, False, True]
-    assert len(found.classes) == 10
+    result = datasets.find(name).build(read_idx(paths))
+    assert result.y.tolist() == [True, False, True]
+    assert len(result.classes) == 10
 
 
 @pytest.mark.parametrize("name", ["mnist", "fashion_mnist"])
@@ -229,14 +229,14 @@ def test_classes_are_named_as_in_the_mirror(shared, name):
 @pytest.mark.parametrize("name", MAKERS)
 def test_features_are_named_as_in_the_mirror(shared, name):
     arrays = arrays_of(shared / "data", name)
-    found = DATASETS[name].build(arrays)
+    result = DATASETS[name].build(arrays)
     if "feature_names" in arrays and name not in {"connect4", "mushroom"}:
-        assert found.feature_names == tuple(arrays["feature_names"].tolist())
+        assert result.feature_names == tuple(arrays["feature_names"].tolist())
     if name == "mushroom":
         levels = zip(arrays["feature_names"].tolist(), arrays["levels"].tolist(), strict=True)
-        assert found.feature_names == tuple(f"{name}={level}" for name, all_of in levels for level in all_of)
-    if found.classes:
-        assert found.classes == tuple(arrays["classes"].tolist())
+        assert result.feature_names == tuple(f"{name}={level}" for name, all_of in levels for level in all_of)
+    if result.classes:
+        assert result.classes == tuple(arrays["classes"].tolist())
 
 
 # --- what the formats need --------------------------------------------------------------------------------------------

@@ -23,8 +23,8 @@ class Small(TextVectors):
 
     @property
     def sample(self):
-        found = {f"places_{part}": np.array([0, 3]) for part in COUNTS}
-        return found | {f"X_{part}": OURS[part][[0, 3]].astype(np.float16) for part in COUNTS}
+        result = {f"places_{part}": np.array([0, 3]) for part in COUNTS}
+        return result | {f"X_{part}": OURS[part][[0, 3]].astype(np.float16) for part in COUNTS}
 
 
 def texts(_):
@@ -42,9 +42,9 @@ def test_vectors_are_made_of_texts_and_read_again(tmp_path):
     made = make_vectors(SMALL, None, tmp_path, encode)
     assert (made.path.name, made.rows) == ("small_made.npz", 10)
     assert made.difference < 1e-4
-    found = SMALL.arrays(made.path)
-    np.testing.assert_allclose(found["X_test"], OURS["test"], atol=1e-3)
-    assert found["y_train"].tolist() == CODES["train"].tolist()
+    result = SMALL.arrays(made.path)
+    np.testing.assert_allclose(result["X_test"], OURS["test"], atol=1e-3)
+    assert result["y_train"].tolist() == CODES["train"].tolist()
 
 
 def test_vectors_of_another_model_are_refused_and_nothing_is_written(tmp_path):
@@ -90,9 +90,9 @@ def test_reviews_are_read_from_the_makers_archive_and_from_its_folder(tmp_path):
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(text, encoding="utf-8")
     for place in (tmp_path / "a.tar.gz", tmp_path / "aclImdb"):
-        found = imdb.read_texts(place)
-        assert found["test"][0] == ["test neg 9", "test neg 10", "test pos 9", "test pos 10"]
-        assert found["train"][1].tolist() == [0, 0, 1, 1]
+        result = imdb.read_texts(place)
+        assert result["test"][0] == ["test neg 9", "test neg 10", "test pos 9", "test pos 10"]
+        assert result["train"][1].tolist() == [0, 0, 1, 1]
 
 
 def test_posts_are_read_from_a_file(tmp_path):
@@ -101,8 +101,8 @@ def test_posts_are_read_from_a_file(tmp_path):
         pa.table({"text": ["a", "b", "c"], "label": [3, 1, 2], "split": ["train", "test", "train"]}),
         tmp_path / "t.parquet",
     )
-    found = newsgroups20.read_texts(tmp_path / "t.parquet")
-    assert (found["train"][0], found["train"][1].tolist(), found["test"][0]) == (["a", "c"], [3, 2], ["b"])
+    result = newsgroups20.read_texts(tmp_path / "t.parquet")
+    assert (result["train"][0], result["train"][1].tolist(), result["test"][0]) == (["a", "c"], [3, 2], ["b"])
 
 
 def test_without_the_library_the_command_says_what_to_install(capsys, monkeypatch, tmp_path):

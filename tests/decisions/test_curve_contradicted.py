@@ -15,9 +15,9 @@ def test_curve_and_band_are_those_of_possible_worlds_that_the_evaluation_gives(w
     asked = {"class_prior": 0.35, "scenario": "case-control", "redraws": 100, "worlds": worlds}
     if cell:
         asked["labelled_within"] = np.zeros(labels.size)
-    found = pulens.evaluate(labels, scores, threshold=1.0, labelling="random", **asked)
-    assert found.contradiction is not None
-    known, curve = found.at(1.0)["net_benefit"], found.decision_curve(ratios=[0.5])
+    result = pulens.evaluate(labels, scores, threshold=1.0, labelling="random", **asked)
+    assert result.contradiction is not None
+    known, curve = result.at(1.0)["net_benefit"], result.decision_curve(ratios=[0.5])
     assert known.basis == "possible worlds"
     assert [curve.model[0], curve.low[0], curve.high[0]] == [known.value, known.interval.low, known.interval.high]
     assert "nearest possible world" in str(curve.notices[0])

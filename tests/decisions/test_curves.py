@@ -11,7 +11,7 @@ from pulens.decisions.crossings import OperatingRates, crossing_interval, crossi
 from pulens.decisions.curve import _reach, decision_curve
 from pulens.decisions.linear import LinearAtThresholds, net_benefit_form
 from pulens.evidence import gather
-from pulens.intervals.kernels.resampling import Resampling
+from pulens.inference.kernels.resampling import Resampling
 
 CAREFUL, BOLD = OperatingRates(0.4, 0.1), OperatingRates(0.9, 0.4)
 
@@ -57,8 +57,8 @@ def test_the_interval_of_a_crossing_comes_from_paired_rows():
 def test_with_every_row_labelled_the_curve_is_the_classical_one():
     _, chance, positive = probabilities()
     evaluation = pulens.evaluate(np.where(positive, 1, -1), chance, negative=-1, threshold=0.5, labelling="random")
-    found = evaluation.decision_curve(ratios=[0.05, 0.2, 0.5], scores_are="probability")
-    for ratio, model in zip(found.ratios, found.model, strict=True):
+    result = evaluation.decision_curve(ratios=[0.05, 0.2, 0.5], scores_are="probability")
+    for ratio, model in zip(result.ratios, result.model, strict=True):
         flagged = chance >= ratio
         hits, alarms = (flagged & positive).mean(), (flagged & ~positive).mean()
         assert model == pytest.approx(hits - ratio / (1 - ratio) * alarms, abs=1e-12)
@@ -67,13 +67,13 @@ def test_with_every_row_labelled_the_curve_is_the_classical_one():
 def test_the_band_holds_at_all_ratios_together_and_so_is_wider_than_at_one():
     labels, chance, positive = probabilities()
     evaluation = pulens.evaluate(labels, chance, class_prior=positive.mean(), threshold=0.3, labelling="random")
-    found = evaluation.decision_curve(scores_are="probability")
-    assert found.simultaneous
-    assert found.ratios.size == 20
-    alone = evaluation.decision_curve(ratios=found.ratios[10:11], scores_are="probability")
-    assert found.low[10] < alone.low[0] < alone.model[0] < alone.high[0] < found.high[10]
-    assert not found.notices
-    assert found.to_dict()["simultaneous"] is True
+    result = evaluation.decision_curve(scores_are="probability")
+    assert result.simultaneous
+    assert result.ratios.size == 20
+    alone = evaluation.decision_curve(ratios=result.ratios[10:11], scores_are="probability")
+    assert result.low[10] < alone.low[0] < alone.model[0] < alone.high[0] < result.high[10]
+    assert not result.notices
+    assert result.to_dict()["simultaneous"] is True
 
 
 def test_bands_hold_the_whole_curve_about_as_often_as_they_say():
@@ -86,8 +86,10 @@ def test_bands_hold_the_whole_curve_about_as_often_as_they_say():
     for seed in range(120):
         labels, scores, _ = probabilities(seed, 600)
         evidence = gather(labels, scores, class_prior=float(chance.mean()))
-        found = decision_curve(evidence, ratios=ratios, scores_are="probability", resampling=Resampling(confidence=0.9))
-        held += bool(((found.low <= truth) & (truth <= found.high)).all())
+        result = decision_curve(
+            evidence, ratios=ratios, scores_are="probability", resampling=Resampling(confidence=0.9)
+        )
+        held += bool(((result.low <= truth) & (truth <= result.high)).all())
     assert 0.81 < held / 120 <= 0.99  # 90%, give or take three standard errors
 
 
@@ -112,7 +114,9 @@ def test_scores_that_are_chances_of_being_labelled_are_warned_of():
 
 def test_one_threshold_over_all_ratios_has_the_best_beside_it():
     labels, chance, positive = probabilities()
-    decision = pulens.decide(labels, chance, class_prior=positive.mean(), cost_miss=5, cost_alarm=1, redraws=100)
+    decision = pulens.decide(
+        labels, chance, class_prior=positive.mean(), cost_miss=5, cost_alarm=1, redraws=100, labelling="random"
+    )
     curve = decision.curve
     assert (curve.best >= curve.model - 1e-12).all()
     low, high = decision.useful_ratios
@@ -145,21 +149,21 @@ def test_in_one_sample_the_crossing_allows_for_rows_that_are_in_both_parts():
         scores = {name: 1.5 * positive + 0.77 * both + 0.64 * rng.normal(size=1500) for name in "ab"}
         labels = (positive & (rng.random(1500) < 0.4)).astype(int)
         joint = JointTally.from_rows(scores, labels)
-        found = crossing_interval(joint, "a", "b", (1.6, 0.6), 0.2, scenario="single-set")
-        held += found is not None and found[0] <= 0.1387 <= found[1]  # w dq / ((1 + w) dgamma) of these normals
+        result = crossing_interval(joint, "a", "b", (1.6, 0.6), 0.2, scenario="single-set")
+        held += result is not None and result[0] <= 0.1387 <= result[1]  # w dq / ((1 + w) dgamma) of these normals
     assert 52 <= held <= 60
     apart = crossing_interval(joint, "a", "b", (1.6, 0.6), 0.2)
-    assert found != pytest.approx(apart, rel=1e-3)
+    assert result != pytest.approx(apart, rel=1e-3)
     assert fieller(0.625, 0.075, 0.0016, 0.00001, 1.96, 1e-5) != pytest.approx((0.103648, 0.140189), abs=1e-5)
 
 
 def test_the_uncorrected_curve_counts_unlabelled_rows_as_negatives():
     labels, chance, positive = probabilities(frequency=0.5)
     evidence = gather(labels, chance, class_prior=float(positive.mean()))
-    found = decision_curve(evidence, ratios=[0.2, 0.4], scores_are="probability")
-    odds, flagged = found.ratios / (1 - found.ratios), chance[:, None] >= found.ratios
+    result = decision_curve(evidence, ratios=[0.2, 0.4], scores_are="probability")
+    odds, flagged = result.ratios / (1 - result.ratios), chance[:, None] >= result.ratios
     theirs = (flagged & (labels[:, None] == 1)).mean(axis=0) - odds * (flagged & (labels[:, None] == 0)).mean(axis=0)
-    assert found.uncorrected == pytest.approx(theirs, abs=1e-14)
+    assert result.uncorrected == pytest.approx(theirs, abs=1e-14)
     hidden = (flagged & (positive & (labels == 0))[:, None]).mean(axis=0)
-    assert found.model == pytest.approx(found.uncorrected + (1 + odds) * hidden, abs=0.02)
-    assert found.to_dict()["uncorrected"] == found.uncorrected.tolist()
+    assert result.model == pytest.approx(result.uncorrected + (1 + odds) * hidden, abs=0.02)
+    assert result.to_dict()["uncorrected"] == result.uncorrected.tolist()

@@ -31,7 +31,7 @@ def rows(seed=0, size=1500, prior=0.15, apart=1.5, frequency=0.4):
 
 
 def test_the_worked_decision_comes_out_exactly():
-    decision = pulens.decide(*W, **APART, **PRICES)
+    decision = pulens.decide(*W, **APART, **PRICES, labelling="random")
     assert decision.threshold == 0.45
     assert decision.cost.value == pytest.approx(8000)
     assert decision.cost.value + decision.saving["flag none"].value == pytest.approx(100_000)
@@ -41,7 +41,7 @@ def test_the_worked_decision_comes_out_exactly():
 
 
 def test_a_capacity_binds_and_says_what_it_costs():
-    decision = pulens.decide(*W, **APART, **PRICES, capacity=2)
+    decision = pulens.decide(*W, **APART, **PRICES, capacity=2, labelling="random")
     assert decision.threshold == 0.65
     assert decision.cost.value == pytest.approx(38_666.6666667)
     assert decision.useful_ratios == pytest.approx((1 / 9, 1 / 3))
@@ -50,7 +50,7 @@ def test_a_capacity_binds_and_says_what_it_costs():
 
 
 def test_dear_alarms_flag_no_row_until_positives_are_common():
-    decision = pulens.decide(*W, **APART, cost_miss=100, cost_alarm=50)
+    decision = pulens.decide(*W, **APART, cost_miss=100, cost_alarm=50, labelling="random")
     assert decision.threshold == math.inf
     assert decision.flag == "none"
     assert decision.cost.value == pytest.approx(20_000)
@@ -73,14 +73,16 @@ def test_net_benefit_has_the_worked_interval_at_a_fixed_threshold():
 def test_a_recall_floor_takes_the_highest_score_that_keeps_it(labelled, threshold):
     labels = [1] * labelled + [0] * 100
     scores = [*range(1, labelled + 1), *np.linspace(0, 70, 100)]
-    decision = pulens.decide(labels, scores, class_prior=0.2, scenario="case-control", recall_at_least=0.8)
+    decision = pulens.decide(
+        labels, scores, class_prior=0.2, scenario="case-control", recall_at_least=0.8, labelling="random"
+    )
     assert decision.threshold == threshold
     assert decision.choice == "recall"
 
 
 def test_a_recall_floor_that_few_labels_cannot_show_is_refused_with_the_number_needed():
     with pytest.raises(pulens.PulensError, match="14 are needed"):
-        pulens.decide([1] * 10 + [0] * 30, range(40), class_prior=0.3, recall_at_least=0.8)
+        pulens.decide([1] * 10 + [0] * 30, range(40), class_prior=0.3, recall_at_least=0.8, labelling="random")
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -88,28 +90,30 @@ def test_class_priors_between_which_the_choice_stands_are_those_a_search_finds(s
     rng = np.random.default_rng(seed)
     labels, scores = np.r_[np.ones(8), np.zeros(20)].astype(int), rng.integers(0, 12, 28).astype(float)
     options = {"scenario": "case-control", "confidence": None, "cost_miss": rng.uniform(1, 20), "cost_alarm": 3.0}
-    decision = pulens.decide(labels, scores, class_prior=0.25, **options)
+    decision = pulens.decide(labels, scores, class_prior=0.25, **options, labelling="random")
     low, high = decision.priors
     costs = Costs(options["cost_miss"], 3.0)
     priors = np.linspace(0.001, 0.999, 997)
     evidence = gather(labels, scores, class_prior=0.25, scenario="case-control")
     for prior in priors:
         points = Actions.of(evidence, prior)
-        found = points.costs(costs)
-        own = found[np.flatnonzero(points.thresholds == decision.threshold)[0]]
+        result = points.costs(costs)
+        own = result[np.flatnonzero(points.thresholds == decision.threshold)[0]]
         if low + 1e-9 < prior < high - 1e-9:
-            assert own <= found.min() + 1e-9
+            assert own <= result.min() + 1e-9
     for end, step in ((low, -1e-4), (high, 1e-4)):
         if 0 < end < 1:
             points = Actions.of(evidence, end + step)
-            found = points.costs(costs)
-            assert found[points.thresholds == decision.threshold][0] > found.min() + 1e-9
+            result = points.costs(costs)
+            assert result[points.thresholds == decision.threshold][0] > result.min() + 1e-9
 
 
 def test_where_rates_move_with_the_class_prior_the_ends_are_searched():
     labels, scores = rows(size=400)
-    noisy = pulens.decide(labels, scores, class_prior=0.2, label_noise=1e-9, confidence=None, **PRICES)
-    clean = pulens.decide(labels, scores, class_prior=0.2, confidence=None, **PRICES)
+    noisy = pulens.decide(
+        labels, scores, class_prior=0.2, label_noise=1e-9, confidence=None, **PRICES, labelling="random"
+    )
+    clean = pulens.decide(labels, scores, class_prior=0.2, confidence=None, **PRICES, labelling="random")
     assert noisy.threshold == clean.threshold
     highest = 1 - 1e-6
     assert noisy.priors[0] == pytest.approx(max(clean.priors[0], labels.mean()), abs=1e-5)
@@ -128,14 +132,18 @@ def test_the_chance_of_more_alarms_is_beta_binomial():
 def test_capacity_certainty_lowers_the_chance_of_overflow():
     labels, scores = rows()
     options = {"class_prior": 0.15, "capacity": 500, "volume": 12_000, "confidence": None}
-    even, sure = (pulens.decide(labels, scores, **options, capacity_certainty=c) for c in (None, 0.95))
+    even, sure = (
+        pulens.decide(labels, scores, **options, capacity_certainty=c, labelling="random") for c in (None, 0.95)
+    )
     assert sure.threshold > even.threshold
     assert sure.chance_above_capacity <= 0.05 < even.chance_above_capacity
     assert even.flags_per_volume <= 500
 
 
 def test_a_certainty_that_no_threshold_gives_is_told_without_inventing_one():
-    decision = pulens.decide(*W, **APART, **PRICES, capacity=20, volume=500, capacity_certainty=0.9999)
+    decision = pulens.decide(
+        *W, **APART, **PRICES, capacity=20, volume=500, capacity_certainty=0.9999, labelling="random"
+    )
     assert decision.threshold is None
     assert (
         "not even flagging nothing is 0.9999 sure to stay within the capacity: 5 rows are too few" in decision.collision
@@ -144,7 +152,9 @@ def test_a_certainty_that_no_threshold_gives_is_told_without_inventing_one():
 
 def test_a_recall_that_noisy_labels_cannot_show_is_told_with_the_best_lower_end():
     labels, scores = rows(size=400)
-    decision = pulens.decide(labels, scores, class_prior=0.15, label_noise=0.6, recall_at_least=0.88, redraws=100)
+    decision = pulens.decide(
+        labels, scores, class_prior=0.15, label_noise=0.6, recall_at_least=0.88, redraws=100, labelling="random"
+    )
     assert decision.threshold is None
     said, best = decision.collision.removesuffix(".").split("; the best lower end seen is ")
     assert "no threshold shows recall of at least 0.88" in said
@@ -153,7 +163,9 @@ def test_a_recall_that_noisy_labels_cannot_show_is_told_with_the_best_lower_end(
 
 def test_colliding_demands_are_named_and_no_threshold_is_invented():
     labels, scores = rows()
-    decision = pulens.decide(labels, scores, class_prior=0.15, capacity=50, volume=12_000, recall_at_least=0.8)
+    decision = pulens.decide(
+        labels, scores, class_prior=0.15, capacity=50, volume=12_000, recall_at_least=0.8, labelling="random"
+    )
     assert decision.threshold is None
     assert decision.flag is None
     assert "capacity and recall collide" in decision.collision
@@ -164,9 +176,9 @@ def test_colliding_demands_are_named_and_no_threshold_is_invented():
 
 def test_a_precision_floor_gives_rows_that_keep_it_or_says_what_could_be_shown():
     labels, scores = rows(apart=3.0)
-    kept = pulens.decide(labels, scores, class_prior=0.15, precision_at_least=0.5)
+    kept = pulens.decide(labels, scores, class_prior=0.15, precision_at_least=0.5, labelling="random")
     assert kept.precision.value > 0.5
-    asked_too_much = pulens.decide(labels, scores, class_prior=0.15, precision_at_least=0.999)
+    asked_too_much = pulens.decide(labels, scores, class_prior=0.15, precision_at_least=0.999, labelling="random")
     assert asked_too_much.threshold is None
     assert "best lower end seen is 0." in asked_too_much.collision
 
@@ -174,15 +186,17 @@ def test_a_precision_floor_gives_rows_that_keep_it_or_says_what_could_be_shown()
 def test_regret_is_told_at_both_ends_and_can_be_what_chooses():
     labels, scores = rows()
     options = {"class_prior": (0.08, 0.2), "confidence": None, **PRICES}
-    cheapest, calm = (pulens.decide(labels, scores, **options, choose=by) for by in ("cost", "regret"))
-    worst = [max(each.cost_above_best for each in found.regret) for found in (cheapest, calm)]
+    cheapest, calm = (
+        pulens.decide(labels, scores, **options, choose=by, labelling="random") for by in ("cost", "regret")
+    )
+    worst = [max(each.cost_above_best for each in result.regret) for result in (cheapest, calm)]
     assert worst[1] <= worst[0]
     assert [each.class_prior for each in cheapest.regret] == pytest.approx([0.08, 0.2])
 
 
 def test_choosing_on_the_same_rows_widens_the_interval_of_the_cost():
     labels, scores = rows(size=600)
-    decision = pulens.decide(labels, scores, class_prior=0.15, redraws=400, **PRICES)
+    decision = pulens.decide(labels, scores, class_prior=0.15, redraws=400, **PRICES, labelling="random")
     place = int(np.flatnonzero(Actions.of(decision.evidence).thresholds == decision.threshold)[0])
     above = decision.evidence.tally.at(decision.threshold)
     costs = decision.costs
@@ -201,7 +215,9 @@ def test_the_cost_interval_holds_the_truth_about_as_often_as_it_says():
     held = 0
     for seed in range(60):
         labels, scores = rows(seed, size=500)
-        decision = pulens.decide(labels, scores, class_prior=0.15, confidence=0.9, redraws=200, **PRICES)
+        decision = pulens.decide(
+            labels, scores, class_prior=0.15, confidence=0.9, redraws=200, **PRICES, labelling="random"
+        )
         recall, alarms = norm.sf(decision.threshold - 1.5), norm.sf(decision.threshold)
         held += 1000 * (500 * 0.15 * (1 - recall) + 20 * 0.85 * alarms) in decision.cost.interval
     assert held / 60 > 0.78  # 90%, less three standard errors
@@ -210,7 +226,7 @@ def test_the_cost_interval_holds_the_truth_about_as_often_as_it_says():
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "nothing says what to decide by"),
+        ({}, "there is nothing to decide by"),
         ({"cost_miss": 5}, "flagging every row"),
         ({"cost_alarm": 5}, "flagging no row"),
         ({"cost_miss": -1, "cost_alarm": 2}, "cost_miss must be a number of at least 0"),
@@ -229,11 +245,11 @@ def test_the_cost_interval_holds_the_truth_about_as_often_as_it_says():
 )
 def test_what_cannot_be_decided_by_is_refused_with_the_way_out(given, said):
     with pytest.raises(pulens.PulensError, match=said):
-        pulens.decide(*W, unlabelled_prior=0.2, **given)
+        pulens.decide(*W, unlabelled_prior=0.2, **given, labelling="random")
 
 
 def test_an_alarm_worth_a_hit_flags_none_without_an_error():
-    decision = pulens.decide(*W, **APART, cost_miss=1, cost_flag=50)
+    decision = pulens.decide(*W, **APART, cost_miss=1, cost_flag=50, labelling="random")
     assert decision.flag == "none"
     assert "flag none" in decision.warnings[0]
 
@@ -272,10 +288,10 @@ def test_nothing_is_written_where_no_threshold_is_left_for_sql(tmp_path):
 
 def test_an_evaluation_decides_on_its_own_evidence():
     evaluation = pulens.evaluate(*W, unlabelled_prior=0.2, scenario="case-control", labelling="random")
-    decision = evaluation.decide(**PRICES, redraws=100)
+    decision = evaluation.decide(**PRICES, redraws=100, labelling="random")
     assert decision.threshold == 0.45
-    with pytest.raises(pulens.PulensError, match="comes too late"):
-        evaluation.decide(**PRICES, class_prior=0.3)
+    with pytest.raises(pulens.PulensError, match="cannot be changed now"):
+        evaluation.decide(**PRICES, class_prior=0.3, labelling="random")
 
 
 def test_evaluate_leads_with_the_top_that_was_asked_for(tmp_path, capsys):
@@ -319,11 +335,11 @@ def test_evaluate_leads_with_the_top_that_was_asked_for(tmp_path, capsys):
 def test_numbers_beyond_what_can_be_computed_with_are_refused_by_name(option, value, words):
     given = {**PRICES, "capacity": 2} | {option: value}
     with pytest.raises(pulens.PulensError, match=words):
-        pulens.decide(*W, **APART, **given)
+        pulens.decide(*W, **APART, **given, labelling="random")
 
 
 def test_the_largest_costs_give_numbers(recwarn):
-    decision = pulens.decide(*W, **APART, cost_miss=1e100, cost_alarm=1e98)
+    decision = pulens.decide(*W, **APART, cost_miss=1e100, cost_alarm=1e98, labelling="random")
     json.dumps(decision.to_dict(), allow_nan=False)
     assert not recwarn.list
 

@@ -16,33 +16,41 @@ APART = np.concatenate([np.linspace(5, 6, 15), np.linspace(0, 4, 100)])
 
 @pytest.mark.parametrize("class_prior", [0.1, 0.05, 0.03, 0.02])
 def test_precision_is_undefined_with_its_reason_where_nothing_of_the_population_is_flagged(class_prior):
-    found = pulens.decide(LABELS, APART, scenario="case-control", class_prior=class_prior, precision_at_least=0.5)
-    assert found.threshold == 5  # whatever rounding leaves of rates that cancel
-    assert math.isnan(found.precision.value)
-    assert found.precision.undefined_because
-    assert "precision undefined: nothing is predicted positive" in " ".join(str(found).split())
-    assert found.to_html()
+    result = pulens.decide(
+        LABELS, APART, scenario="case-control", class_prior=class_prior, precision_at_least=0.5, labelling="random"
+    )
+    assert result.threshold == 5  # whatever rounding leaves of rates that cancel
+    assert math.isnan(result.precision.value)
+    assert result.precision.undefined_because
+    assert "precision undefined: nothing is predicted positive" in " ".join(str(result).split())
+    assert result.to_html()
 
 
 @pytest.mark.parametrize("class_prior", [0.1, 0.05])
 def test_rows_that_chance_explains_do_not_rule_a_class_prior_out(class_prior):
     for asked in ({"precision_at_least": 0.5}, {"recall_at_least": 0.5}):
-        found = pulens.decide(LABELS, APART, scenario="case-control", class_prior=class_prior, **asked)
-        assert "Do not act on this" not in str(found)
+        result = pulens.decide(
+            LABELS, APART, scenario="case-control", class_prior=class_prior, **asked, labelling="random"
+        )
+        assert "Do not act on this" not in str(result)
 
 
 @pytest.mark.parametrize("rate", ["precision", "recall"])
 def test_floors_at_a_class_prior_that_the_rows_rule_out_say_so(rate):
-    found = pulens.decide(LABELS, APART, scenario="case-control", class_prior=0.3, **{f"{rate}_at_least": 0.5})
-    assert found.threshold is None
-    said = " ".join(str(found).split())
-    assert f"these rows rule out class prior 0.3 with random labels, and no {rate} can be promised" in said
+    result = pulens.decide(
+        LABELS, APART, scenario="case-control", class_prior=0.3, **{f"{rate}_at_least": 0.5}, labelling="random"
+    )
+    assert result.threshold is None
+    said = " ".join(str(result).split())
+    assert f"these rows rule out class prior 0.3 with random labels, and no {rate} can be guaranteed" in said
     assert "best lower end" not in said
 
 
 def test_a_recall_floor_is_kept_by_the_recall_that_is_shown():
-    found = pulens.decide(LABELS, APART, scenario="case-control", class_prior=0.1, recall_at_least=0.5)
-    assert found.recall.value >= 0.5 - 1e-12
+    result = pulens.decide(
+        LABELS, APART, scenario="case-control", class_prior=0.1, recall_at_least=0.5, labelling="random"
+    )
+    assert result.recall.value >= 0.5 - 1e-12
 
 
 def test_the_best_lower_end_that_is_told_is_below_the_floor_that_no_threshold_keeps():
@@ -53,8 +61,8 @@ def test_the_best_lower_end_that_is_told_is_below_the_floor_that_no_threshold_ke
         scores = rng.normal(size=300) + labels
         top = np.argsort(-scores)[:60]
         labels[top] = (np.arange(60) % 5 == 0).astype(int)  # precision rises again further down
-        found = pulens.decide(labels, scores, class_prior=0.5, precision_at_least=0.6)
-        said = re.search(r"best lower end seen is ([0-9.]+)\.", " ".join(str(found).split()))
+        result = pulens.decide(labels, scores, class_prior=0.5, precision_at_least=0.6, labelling="random")
+        said = re.search(r"best lower end seen is ([0-9.]+)\.", " ".join(str(result).split()))
         if said is not None:
             told += 1
             assert float(said[1]) < 0.6

@@ -22,7 +22,9 @@ def test_the_tuned_threshold_is_within_a_step_of_the_decision():
     scoring = scorer("net_benefit", threshold=0.5, cost_ratio=20 / 120, class_prior=0.3)
     tuned = TunedThresholdClassifierCV(model, scoring=scoring, cv="prefit", refit=False, thresholds=60).fit(X, y)
     scores = model.predict_proba(X)[:, 1]
-    decision = pulens.decide(y, scores, class_prior=0.3, cost_miss=100, cost_alarm=20, confidence=None)
+    decision = pulens.decide(
+        y, scores, class_prior=0.3, cost_miss=100, cost_alarm=20, confidence=None, labelling="random"
+    )
     step = (scores.max() - scores.min()) / 59
     assert abs(tuned.best_threshold_ - decision.threshold) <= step
 
@@ -69,11 +71,11 @@ def test_any_metric_at_a_threshold_can_be_tuned(name):
     tuned = TunedThresholdClassifierCV(model, scoring=scoring, cv="prefit", refit=False, thresholds=25).fit(X, y)
     scores = model.predict_proba(X)[:, 1]
     metric = getattr(pulens.metrics, name)
-    found = metric(y, scores, threshold=float(tuned.best_threshold_), class_prior=0.3).value
+    result = metric(y, scores, threshold=float(tuned.best_threshold_), class_prior=0.3).value
     tried = np.linspace(scores.min(), scores.max(), 25)
     values = [metric(y, scores, threshold=float(at), class_prior=0.3).value for at in tried]
     best = min(values) if name == "error_rate" else max(values)
-    assert found == pytest.approx(best)
+    assert result == pytest.approx(best)
 
 
 def test_net_benefit_needs_no_threshold_in_a_grid_search():
@@ -83,7 +85,7 @@ def test_net_benefit_needs_no_threshold_in_a_grid_search():
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     model = LogisticRegression().fit(X, y)
     scores = model.predict_proba(X)[:, 1]
-    decision = pulens.decide(y, scores, class_prior=0.3, cost_miss=4, cost_alarm=1, confidence=None)
+    decision = pulens.decide(y, scores, class_prior=0.3, cost_miss=4, cost_alarm=1, confidence=None, labelling="random")
     # money is net benefit with a unit: miss times the class prior, less net benefit times what a hit saves
     assert scoring(model, X, y) == pytest.approx((4 * 0.3 - decision.cost.value / 1000) / 4)
 

@@ -73,10 +73,10 @@ def test_whole_numbers_kept_as_floating_point_are_the_same_clusters(put):
 def test_buckets_of_segments_add_up_to_those_of_all_rows(put):
     columns = table(2)
     source, where = put(columns)
-    found = read_bucket_tallies(source, group_by="sex", cluster="patient", **where)
-    assert list(found) == ["f", "m"]
+    result = read_bucket_tallies(source, group_by="sex", cluster="patient", **where)
+    assert list(result) == ["f", "m"]
     whole = read_buckets(columns["label"], columns["score"], cluster=columns["patient"])
-    added = found["f"] + found["m"]
+    added = result["f"] + result["m"]
     assert added.names == whole.names
     assert added.tally == whole.tally
     np.testing.assert_array_equal(added.totals, whole.totals)

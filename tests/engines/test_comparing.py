@@ -29,13 +29,13 @@ def test_a_lazy_table_and_a_database_give_one_answer(frame, tmp_path, capsys):
     import duckdb
 
     settings = {"class_prior": 0.3, "redraws": 100}
-    here = pulens.compare(frame, score=["a", "b"], **settings)
-    lazy = pulens.compare(frame.lazy(), score=["a", "b"], **settings)
+    here = pulens.compare(frame, score=["a", "b"], **settings, labelling="random")
+    lazy = pulens.compare(frame.lazy(), score=["a", "b"], **settings, labelling="random")
     assert lazy.to_dict() == here.to_dict()
     with duckdb.connect(str(tmp_path / "x.db")) as connection:
         connection.execute("CREATE TABLE kept AS SELECT * FROM frame")
     words = ["compare", f"duckdb:///{tmp_path / 'x.db'}", "--table", "kept", "--score", "a", "--score", "b"]
-    main([*words, "--class-prior", "0.3", "--redraws", "100", "--json", "-"])
+    main([*words, "--class-prior", "0.3", "--redraws", "100", "--labelling", "random", "--json", "-"])
     assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(lazy.to_dict()))
     assert lazy.winner == "a"
 
@@ -46,4 +46,10 @@ def test_rows_of_one_kind_in_a_database_are_refused(labels, words, tmp_path):
         database.execute("CREATE TABLE t (label REAL, a REAL, b REAL)")
         database.executemany("INSERT INTO t VALUES (?, ?, ?)", [(label, 0.5, 0.2) for label in labels])
     with pytest.raises(InputError, match=words):
-        pulens.compare(f"sqlite:///{tmp_path / 'x.sqlite'}", score=["a", "b"], table="t", scenario="case-control")
+        pulens.compare(
+            f"sqlite:///{tmp_path / 'x.sqlite'}",
+            score=["a", "b"],
+            table="t",
+            scenario="case-control",
+            labelling="random",
+        )

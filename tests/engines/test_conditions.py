@@ -50,9 +50,9 @@ def write_segments(path, segments: int) -> None:
 
 def test_more_than_ten_thousand_segments_are_counted(tmp_path):
     write_segments(tmp_path / "a.parquet", 12_000)
-    found = read_tallies(tmp_path / "a.parquet", group_by="site")
-    assert len(found) == 12_000
-    assert {tally.totals for tally in found.values()} == {(1.0, 1.0, 0.0)}
+    result = read_tallies(tmp_path / "a.parquet", group_by="site")
+    assert len(result) == 12_000
+    assert {tally.totals for tally in result.values()} == {(1.0, 1.0, 0.0)}
 
 
 def test_too_many_segments_are_called_that(tmp_path, monkeypatch):

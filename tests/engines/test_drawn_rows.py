@@ -10,7 +10,7 @@ import pytest
 from engines_places import EVERYWHERE
 from pulens import plan_audit
 from pulens.errors import InputError
-from pulens.inputs import Reading
+from pulens.inputs import ReadOptions
 from pulens.inputs.drawn import read_drawn
 
 pytestmark = [
@@ -27,15 +27,15 @@ EDGES, MANY = [0.4, 0.2], [9, 6, 4]
 
 def witness(ids: list) -> list[tuple[str, float]]:
     """Sorting everything by the digits of md5, in plain Python."""
-    found = []
+    result = []
     for upper, lower, many in ((9, 0.4, 9), (0.4, 0.2, 6), (0.2, -9, 4)):
         rows = [
             (hashlib.md5(f"7:{name}".encode()).hexdigest(), str(name), score)
             for name, score, label in zip(ids, SCORES, LABELS, strict=True)
             if label == 0 and lower <= score < upper
         ]
-        found += [row[1:] for row in sorted(rows)[:many]]
-    return found
+        result += [row[1:] for row in sorted(rows)[:many]]
+    return result
 
 
 @pytest.mark.parametrize("put", EVERYWHERE, indirect=True)
@@ -44,7 +44,9 @@ def test_the_same_rows_are_drawn_by_id_everywhere(put):
     source, reading = put(table)
     is_slow = type(source).__module__.startswith("pyspark")  # and takes seconds for every query
     for kind, ids in list(IDS.items())[is_slow:]:
-        drawn = read_drawn(source, reading=Reading(**reading), edges=EDGES, many=MANY, seed=7, id=kind, kept=["note"])
+        drawn = read_drawn(
+            source, reading=ReadOptions(**reading), edges=EDGES, many=MANY, seed=7, id=kind, kept=["note"]
+        )
         expected = witness(ids)
         assert list(zip(drawn.ids, drawn.score.tolist(), strict=True)) == expected
         places = [[str(name) for name in ids].index(name) for name, _ in expected]

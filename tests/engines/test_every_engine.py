@@ -61,9 +61,9 @@ def test_counts_are_the_same_to_the_bit(put):
 def test_segments_are_counted_in_one_go_and_add_up(put):
     columns = table(1)
     source, where = put(columns)
-    found = read_tallies(source, group_by="segment", **where)
-    assert list(found) == ["north", "south", None]
-    for segment, tally in found.items():
+    result = read_tallies(source, group_by="segment", **where)
+    assert list(result) == ["north", "south", None]
+    for segment, tally in result.items():
         mine = [place for place, value in enumerate(columns["segment"]) if value == segment]
         same(tally, read_tally([columns["label"][i] for i in mine], [columns["score"][i] for i in mine]))
 
@@ -166,7 +166,7 @@ def test_what_minus_one_means_is_asked_where_no_row_is_unlabelled(put):
 @pytest.mark.parametrize("put", EVERYWHERE, indirect=True)
 def test_whole_numbers_that_a_double_cannot_tell_apart_are_refused(put):
     source, where = put({"score": [2**53 + 1, 2**53, 7, -5], "label": [1, 0, 0, 1], "kept": [2**53, 2**53 - 1, 7, -5]})
-    with pytest.raises(InputError, match=r"whole numbers apart up to 2\^53 = 9007199254740992, got 9007199254740993"):
+    with pytest.raises(InputError, match=r"whole numbers up to 2\^53 = 9007199254740992, got 9007199254740993"):
         read_tally(source, **where)
     with pytest.raises(InputError, match="got 9007199254740993"):
         read_joint(source, score=["kept", "score"], **where)

@@ -56,8 +56,8 @@ def test_conditions_and_segments_are_for_files_of_every_format(tmp_path, kind):
     path = tmp_path / f"rows.{kind}"
     write_table(str(path), ROWS)
     assert read_tally(path, where="label = 1 OR score < 2").thresholds.tolist() == [4, 2, 1]
-    found = read_tallies(path, group_by="site")
-    assert {site: tally.thresholds.tolist() for site, tally in found.items()} == {"a": [3, 1], "b": [4, 2]}
+    result = read_tallies(path, group_by="site")
+    assert {site: tally.thresholds.tolist() for site, tally in result.items()} == {"a": [3, 1], "b": [4, 2]}
 
 
 @pytest.mark.parametrize("kind", ["jsonl", "arrow"])
@@ -82,7 +82,7 @@ def test_a_log_beside_tables_is_no_table(tmp_path):
         ("none.csv", r"none\.csv: there is no such file"),
         ("none.jsonl", r"none\.jsonl: there is no such file"),
         ("rows.csv.xz", r"rows\.csv\.xz: .* need csv files that are plain or end in \.gz"),
-        ("rows.txt", r"rows\.txt: the file's ending does not tell its format"),
+        ("rows.txt", r"rows\.txt: the file name does not show its format"),
     ],
 )
 def test_a_condition_on_what_cannot_be_read_names_the_file(tmp_path, name, said):

@@ -24,10 +24,10 @@ def write(path: Path, shift: float) -> None:
 
 
 def area(source: str | Path, **options) -> float:
-    found = pulens.evaluate(
+    result = pulens.evaluate(
         source, class_prior=0.05, scenario="case-control", confidence=None, **options, labelling="random"
     )
-    return float(found["roc_auc"].value)
+    return float(result["roc_auc"].value)
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ def test_a_folder_counts_each_file_once(tmp_path):
 def test_folders_with_such_characters_still_name_columns(tmp_path):
     write(tmp_path / "year[1]=2024" / "a.csv", 1.0)
     write(tmp_path / "year[1]=2025" / "a.csv", 1.0)
-    found = pulens.inputs.read_tallies(tmp_path, group_by="year[1]")
-    assert [tally.totals.rows for tally in found.values()] == [200, 200]
+    result = pulens.inputs.read_tallies(tmp_path, group_by="year[1]")
+    assert [tally.totals.rows for tally in result.values()] == [200, 200]
 
 
 def test_a_pattern_that_names_no_file_is_one(tmp_path):

@@ -95,9 +95,9 @@ def is_reading(server: Server) -> bool:
     asked = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'reader' AND wait_event = 'PgSleep'"
     engine = sa.create_engine(server.address())
     with engine.connect() as connection:
-        found = connection.execute(sa.text(asked)).scalar_one()
+        result = connection.execute(sa.text(asked)).scalar_one()
     engine.dispose()
-    return bool(found)
+    return bool(result)
 
 
 def said_once(said: str) -> str:

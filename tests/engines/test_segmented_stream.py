@@ -29,9 +29,9 @@ def test_batches_of_any_size_give_the_tallies_of_the_stream_by_segment(bits, bat
         names = np.array([f"s{number:02}" for number in segment[rows]], object)
         together.add(scores[rows], labelled[rows], ones[rows], None, CodedSegments.of(names))
         apart.add(scores[rows], labelled[rows], ones[rows], None, names.tolist())
-    found, expected = tallies(together.counts(), FLOAT), tallies(apart.counts(), FLOAT)
-    assert list(found) == list(expected)
-    assert all(found[name] == expected[name] for name in expected)
+    result, expected = tallies(together.counts(), FLOAT), tallies(apart.counts(), FLOAT)
+    assert list(result) == list(expected)
+    assert all(result[name] == expected[name] for name in expected)
 
 
 def test_rows_out_of_order_are_refused():

@@ -24,8 +24,8 @@ def moments(seed: int = 0) -> list[datetime]:
     """Hours of three months around a change of the clock, midnight among them."""
     rng = np.random.default_rng(seed)
     begin = datetime(2026, 2, 27)
-    found = [begin + timedelta(minutes=int(minutes)) for minutes in rng.integers(0, 60 * 24 * 70, SIZE)]
-    return [datetime(2026, 3, 1), datetime(2026, 3, 29, 1, 30), datetime(2026, 3, 1, 23, 59, 59), *found[3:]]
+    result = [begin + timedelta(minutes=int(minutes)) for minutes in rng.integers(0, 60 * 24 * 70, SIZE)]
+    return [datetime(2026, 3, 1), datetime(2026, 3, 29, 1, 30), datetime(2026, 3, 1, 23, 59, 59), *result[3:]]
 
 
 def table(seed: int = 0) -> dict[str, list]:
@@ -58,8 +58,8 @@ def test_windows_have_the_same_names_and_counts_everywhere(put):
         period = Period("at", by)
         assert read_windows(source, periods=[period], **where) == expected(columns, period)
     period = Period("at", "month")
-    found = read_windows(source, periods=[period], group_by=("country",), **where)
-    assert found == expected(columns, period, grouped=True)
+    result = read_windows(source, periods=[period], group_by=("country",), **where)
+    assert result == expected(columns, period, grouped=True)
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_times_without_a_zone_are_utc_and_are_cut_in_the_zone_asked_for(put):
     columns = table(1)
     source, where = put(columns)
     period = Period("at", "day", "Asia/Kathmandu")
-    found = read_windows(source, periods=[period], **where)
-    assert found == expected(columns, period)
-    assert found != expected(columns, Period("at", "day"))
+    result = read_windows(source, periods=[period], **where)
+    assert result == expected(columns, period)
+    assert result != expected(columns, Period("at", "day"))
 
 
 @pytest.mark.parametrize("kind", ["naive", "zoned", "date"])

@@ -26,9 +26,15 @@ DOORS = {
     "evaluate a tally": lambda **more: pulens.evaluate(TALLY, confidence=None, **more, labelling="random"),
     "metric": lambda **more: pulens.metrics.precision(TALLY, threshold=0.5, **more),
     "compare": lambda **more: pulens.compare(
-        LABELS, {"a": SCORES, "b": 1 - SCORES}, negative=-1, redraws=100, metrics=["roc_auc"], **more
+        LABELS,
+        {"a": SCORES, "b": 1 - SCORES},
+        negative=-1,
+        redraws=100,
+        metrics=["roc_auc"],
+        **more,
+        labelling="random",
     ),
-    "calibration": lambda **more: pulens.calibration.calibration_in_the_large(TALLY, **more),
+    "calibration": lambda **more: pulens.calibration.calibration_in_the_large(TALLY, **more, labelling="random"),
     "scorer": lambda **more: pulens.sklearn.scorer("precision", threshold=0.5, negative=-1, **more)(
         Ranker(), SCORES, LABELS
     ),
@@ -73,7 +79,9 @@ def test_an_audit_without_unlabelled_rows_is_refused():
 def test_metrics_that_need_no_class_prior_take_rows_that_are_all_known():
     known = np.where(LABELS == 1, 1, 0)
     assert pulens.metrics.pulp(TALLY).value == pulens.metrics.pulp(known, SCORES).value
-    pulens.compare(LABELS, {"a": SCORES, "b": 1 - SCORES}, negative=-1, redraws=100, metrics=["pulp"])
+    pulens.compare(
+        LABELS, {"a": SCORES, "b": 1 - SCORES}, negative=-1, redraws=100, metrics=["pulp"], labelling="random"
+    )
 
 
 @given(labelled=st.integers(1, 40), negative=st.integers(1, 40), noise=st.sampled_from([0.0, 0.2]))
@@ -81,8 +89,8 @@ def test_whatever_is_counted_may_be_given(labelled, negative, noise):
     labels = np.repeat([1, -1], [labelled, negative])
     share = (1 - noise) * labelled / (labelled + negative)
     options = {"negative": -1, "label_noise": noise, "scenario": "single-set", "confidence": None}
-    found = pulens.evaluate(labels, np.arange(labels.size), class_prior=share, **options, labelling="random")
-    assert found.class_prior.value == share
+    result = pulens.evaluate(labels, np.arange(labels.size), class_prior=share, **options, labelling="random")
+    assert result.class_prior.value == share
     with pytest.raises(AssumptionError, match="contradicts"):
         pulens.evaluate(labels, np.arange(labels.size), class_prior=share / 2, **options, labelling="random")
 

@@ -11,8 +11,8 @@ import pytest
 import pulens
 from pulens import calibration
 from pulens.errors import InputError, PulensError
-from pulens.evidence import ASSUMED, Evidence, Question, gather
-from pulens.inputs import READING, Reading, read_tally
+from pulens.evidence import ASSUMED, Evidence, IntervalOptions, gather
+from pulens.inputs import READING, ReadOptions, read_tally
 from pulens.keywords import KeywordError, keywords_of
 from pulens.recovery import Recovery
 
@@ -26,7 +26,7 @@ def rows(size: int = 400) -> tuple[np.ndarray, np.ndarray]:
 def test_a_question_is_checked_when_it_is_asked() -> None:
     for wrong in ({"scenario": "x"}, {"label_noise": 1.0}, {"confidence": 2}, {"confidence": 0.9, "redraws": 3}):
         with pytest.raises(PulensError):
-            Question(**wrong)
+            IntervalOptions(**wrong)
 
 
 @pytest.mark.parametrize("door", [gather, pulens.evaluate, pulens.bounds, calibration.brier_score])
@@ -37,8 +37,8 @@ def test_a_misspelt_name_gets_the_nearest_one(door) -> None:
 
 def test_every_door_takes_what_a_reading_holds() -> None:
     assert keywords_of(read_tally) - {"bin_errors", "allow_one_kind"} == READING
-    assert keywords_of(Reading) == READING | {"cluster"}  # which doors without intervals of rows do not take
-    assert keywords_of(pulens.evaluate) >= keywords_of(Reading) | set(ASSUMED)
+    assert keywords_of(ReadOptions) == READING | {"cluster"}  # which doors without intervals of rows do not take
+    assert keywords_of(pulens.evaluate) >= keywords_of(ReadOptions) | set(ASSUMED)
 
 
 @pytest.mark.parametrize(
@@ -65,11 +65,11 @@ def test_evidence_given_to_a_door_answers_as_its_rows_do(door, monkeypatch) -> N
 
 def test_nothing_can_be_said_of_evidence_that_is_settled() -> None:
     evidence = gather(*rows(), class_prior=0.4)
-    with pytest.raises(InputError, match="class_prior= comes too late"):
+    with pytest.raises(InputError, match="class_prior= cannot be changed now"):
         pulens.evaluate(evidence, class_prior=0.3, labelling="random")
-    with pytest.raises(InputError, match="score= comes too late"):
-        calibration.brier_score(evidence, score="p")
-    with pytest.raises(InputError, match="scores= comes too late"):
+    with pytest.raises(InputError, match="score= cannot be changed now"):
+        calibration.brier_score(evidence, score="p", labelling="random")
+    with pytest.raises(InputError, match="scores= cannot be changed now"):
         pulens.bounds(evidence, rows()[1])
 
 

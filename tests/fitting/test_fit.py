@@ -26,14 +26,14 @@ def test_bank_marketing_as_it_is_published(shared):
     positive = np.array(table["y"].to_pylist()) == "yes"
     labels = (positive & (rng.random(2500) < 0.4)).astype(int)
     known = {"class_prior": (0.09, 0.14), "folds": 2, "redraws": 100, "method": QUICK}
-    found = pulens.fit(table.drop_columns(["y"]), labels, **known)
-    assert sorted(found.columns.values()) == ["category"] * 9 + ["number"] * 7
-    flagged = found.scores >= found.evaluation.threshold
+    result = pulens.fit(table.drop_columns(["y"]), labels, **known)
+    assert sorted(result.columns.values()) == ["category"] * 9 + ["number"] * 7
+    flagged = result.scores >= result.evaluation.threshold
     truth = {"recall": flagged[positive].mean(), "precision": positive[flagged].mean()}
-    truth["roc_auc"] = np.mean(found.scores[positive][:, None] > found.scores[~positive])
+    truth["roc_auc"] = np.mean(result.scores[positive][:, None] > result.scores[~positive])
     assert truth["roc_auc"] > 0.8
     for name, true in truth.items():
-        interval = found.evaluation.estimates[name].interval
+        interval = result.evaluation.estimates[name].interval
         assert interval.low <= true <= interval.high, name
 
 
@@ -42,9 +42,9 @@ def test_no_row_is_scored_by_a_model_that_saw_it():
     rng = np.random.default_rng(1)
     table = {"a": rng.normal(size=300), "b": rng.choice(["x", "y", "z"], 300)}
     labels = (rng.random(300) < 0.3).astype(int)
-    found = pulens.fit(table, labels, method=QUICK, class_prior=0.5, folds=3, confidence=None)
-    assert abs(found.evaluation.uncorrected["roc_auc"].value - 0.5) < 0.1
-    seen = found.model.predict_proba(table)[:, 1]
+    result = pulens.fit(table, labels, method=QUICK, class_prior=0.5, folds=3, confidence=None)
+    assert abs(result.evaluation.uncorrected["roc_auc"].value - 0.5) < 0.1
+    seen = result.model.predict_proba(table)[:, 1]
     assert np.mean(seen[labels == 1][:, None] > seen[labels == 0]) > 0.65
 
 
@@ -53,9 +53,9 @@ def test_a_column_that_counts_rows_is_left_out_of_every_fold():
     rng = np.random.default_rng(4)
     table = {"row": list(range(200)), "a": rng.normal(size=200)}
     labels = np.repeat([1, 0], [60, 140])
-    found = pulens.fit(table, labels, method=QUICK, class_prior=0.5, folds=2, confidence=None)
-    assert list(found.left_out) == ["row"]
-    assert found.evaluation.uncorrected["roc_auc"].value < 0.65
+    result = pulens.fit(table, labels, method=QUICK, class_prior=0.5, folds=2, confidence=None)
+    assert list(result.left_out) == ["row"]
+    assert result.evaluation.uncorrected["roc_auc"].value < 0.65
 
 
 def test_folds_hold_both_kinds_evenly_and_never_split_a_group():
@@ -75,9 +75,9 @@ def test_a_class_prior_is_estimated_without_rows_of_the_same_cluster():
     table = {"a": rng.normal(3 * positive), "patient": np.repeat(np.arange(100), 3)}
     labels = (positive & (rng.random(300) < 0.6)).astype(int)
     learner = ElkanNoto(class_prior="auto", random_state=0)
-    found = pulens.fit(table, labels, method=learner, cluster="patient", folds=2, confidence=None)
-    assert list(found.columns) == ["a"]
-    assert isinstance(found.model[-1].class_prior, float)
+    result = pulens.fit(table, labels, method=learner, cluster="patient", folds=2, confidence=None)
+    assert list(result.columns) == ["a"]
+    assert isinstance(result.model[-1].class_prior, float)
 
 
 @pytest.mark.parametrize(
@@ -122,8 +122,8 @@ def test_columns_that_give_the_labels_away_are_told(values, words):
 def test_a_repeated_id_and_labels_of_another_length_are_told():
     table = {"a": [row % 7 for row in range(40)], "who": [row // 2 for row in range(40)]}
     labels = [1, 0] * 20
-    found = pulens.fit(table, labels, id="who", method=ElkanNoto(random_state=0), class_prior=0.6, folds=2)
-    assert "ids-repeat" in [notice.code for notice in found.evaluation.notices]
+    result = pulens.fit(table, labels, id="who", method=ElkanNoto(random_state=0), class_prior=0.6, folds=2)
+    assert "ids-repeat" in [notice.code for notice in result.evaluation.notices]
     with pytest.raises(InputError, match="there are 40 rows but 41 labels"):
         pulens.fit(table, [*labels, 0], class_prior=0.6)
 

@@ -9,7 +9,7 @@ import pytest
 from pulens.learners import ElkanNoto
 
 import pulens
-from pulens.intervals.kernels.resampling import Resampling
+from pulens.inference.kernels.resampling import Resampling
 from pulens.learning.fitting.training_noise import FACTOR
 
 FEATURES = 30
@@ -34,7 +34,7 @@ def judged():
     """50 tables of 200 rows and 30 columns: how far areas are off that of the kept model, in standard errors."""
     rng = np.random.default_rng(38)
     new, truth = rows(2000, rng)
-    found = {"fit": [], "plain": []}
+    result = {"fit": [], "plain": []}
     for seed in range(50):
         X, positive = rows(200, rng)
         labels = (positive & (rng.random(200) < 0.5)).astype(int)
@@ -45,8 +45,8 @@ def judged():
         true = area(truth, answer.model.predict_proba(dict(zip(names, new.T, strict=True)))[:, 1])
         for name, evaluation in (("fit", answer.evaluation), ("plain", plain)):
             estimate = evaluation.estimates["roc_auc"]
-            found[name].append((estimate.value - true) / ((estimate.interval.high - estimate.interval.low) / 3.92))
-    return {name: float(np.sqrt(np.mean(np.square(off)))) for name, off in found.items()}
+            result[name].append((estimate.value - true) / ((estimate.interval.high - estimate.interval.low) / 3.92))
+    return {name: float(np.sqrt(np.mean(np.square(off)))) for name, off in result.items()}
 
 
 @pytest.mark.slow
@@ -87,10 +87,10 @@ def test_what_intervals_are_for_is_said_wherever_they_are_shown(answer, tmp_path
 
 def test_without_intervals_nothing_is_said_of_them():
     X, positive = rows(200, np.random.default_rng(3))
-    found = pulens.fit(X, positive & (np.arange(200) % 2 == 0), method=ElkanNoto(), class_prior=0.4, confidence=None)
-    assert found.evaluation.resampling is None
-    assert "intervals" not in found.sentence
-    assert "training-noise" not in [notice.code for notice in found.evaluation.notices]
+    result = pulens.fit(X, positive & (np.arange(200) % 2 == 0), method=ElkanNoto(), class_prior=0.4, confidence=None)
+    assert result.evaluation.resampling is None
+    assert "intervals" not in result.sentence
+    assert "training-noise" not in [notice.code for notice in result.evaluation.notices]
 
 
 @pytest.mark.parametrize("metric", ["roc_auc", "recall", "precision", "f1", "lift"])
@@ -115,8 +115,8 @@ def test_folds_that_were_trained_in_another_way_than_the_kept_model_are_told():
     labels = (positive & (np.cumsum(positive) <= 220)).astype(int)
     options = {"class_prior": 0.5, "random_state": 0, "device": "cpu", "progress": False, "backbone": "linear"}
     options |= {"batch_size": 16, "learning_rate": 0.01}
-    found = pulens.fit(X, labels, method=NNPU(**options), class_prior=0.5, folds=2, redraws=100)
-    (notice,) = [notice for notice in found.notices if notice.code == "folds-trained-otherwise"]
+    result = pulens.fit(X, labels, method=NNPU(**options), class_prior=0.5, folds=2, redraws=100)
+    (notice,) = [notice for notice in result.notices if notice.code == "folds-trained-otherwise"]
     assert "2 of 2 models of folds" in notice.message
     assert "(warm start)" in notice.message
     alike = pulens.fit(X, labels, method=NNPU(**options, rescue="none"), class_prior=0.5, folds=2, redraws=100)

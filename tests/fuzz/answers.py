@@ -62,15 +62,15 @@ def _beyond_range(answer: dict[str, Any], place: str, metric: str | None) -> Ite
     if metric is None or "/differences/" in place:
         return
     facts = METRICS[metric]
-    for found in (answer, answer.get("interval"), *_mappings(answer.get("sources"))):
+    for result in (answer, answer.get("interval"), *_mappings(answer.get("sources"))):
         for name in ("value", "low", "high"):
-            number = found.get(name) if isinstance(found, dict) else None
+            number = result.get(name) if isinstance(result, dict) else None
             if _number(number) and not facts.lowest - SLACK <= number <= facts.highest + SLACK:
                 yield f"{place}: {name} of {metric} is {number}, beyond {facts.lowest} to {facts.highest}"
 
 
-def _mappings(found: Any) -> list[Any]:
-    return list(found.values()) if isinstance(found, dict) else []
+def _mappings(result: Any) -> list[Any]:
+    return list(result.values()) if isinstance(result, dict) else []
 
 
 def _number(value: Any) -> bool:

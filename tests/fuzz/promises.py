@@ -51,13 +51,13 @@ def check(call: Call, folder: Path, *, thorough: bool) -> tuple[str, int]:
 
 def digests(folder: Path) -> dict[str, str]:
     """Every file below a folder, and every empty folder, by what it holds."""
-    found = {}
+    result = {}
     for entry in folder.rglob("*"):
         if entry.is_file():
-            found[str(entry.relative_to(folder))] = hashlib.sha256(entry.read_bytes()).hexdigest()
+            result[str(entry.relative_to(folder))] = hashlib.sha256(entry.read_bytes()).hexdigest()
         elif not any(entry.iterdir()):
-            found[str(entry.relative_to(folder))] = "empty"
-    return found
+            result[str(entry.relative_to(folder))] = "empty"
+    return result
 
 
 def _check_words(outcome: Outcome) -> None:

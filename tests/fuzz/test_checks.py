@@ -30,8 +30,8 @@ from pulens.metrics import METRICS
     ],
 )
 def test_numbers_that_contradict_each_other_are_found(answer, words):
-    (found,) = wrong_numbers([{"deep": answer}])
-    assert words in found
+    (result,) = wrong_numbers([{"deep": answer}])
+    assert words in result
     assert not list(wrong_numbers({"estimates": {"recall": {"value": 0.25, "low": 0.2, "high": 0.3}}}))
 
 
@@ -98,9 +98,9 @@ def test_calls_of_some_kinds_are_of_these_kinds_and_the_same_each_time(tmp_path)
 
 
 def folder(place, *names):
-    found = place.joinpath(*map(str, names))
-    found.mkdir(parents=True)
-    return found
+    result = place.joinpath(*map(str, names))
+    result.mkdir(parents=True)
+    return result
 
 
 def test_a_file_that_an_error_left_changed_is_noticed(tmp_path, monkeypatch):

@@ -39,7 +39,9 @@ def test_hostile_calls_are_answered_or_refused(side, tmp_path, everything):
         number += 1
     sys.stdout.write(f"\n{summary.calls:,} calls from {SEED}: {dict(summary.ends)}\n")
     # one of each kind: the same mistake would fill the page
-    kinds = {found.detail.strip().rpartition("\n")[2]: found for found in summary.failures}
-    told = "\n\n".join(f"call {found.number}: {found.end}\n{found.detail}" for found in list(kinds.values())[:SHOWN])
+    kinds = {result.detail.strip().rpartition("\n")[2]: result for result in summary.failures}
+    told = "\n\n".join(
+        f"call {result.number}: {result.end}\n{result.detail}" for result in list(kinds.values())[:SHOWN]
+    )
     assert not summary.failed, f"{summary.failed} of {summary.calls:,} calls ({dict(summary.ends)}):\n{told}"
     assert seconds < 20 or (summary.ends["answered"] and summary.ends["refused"]), "the calls are all of one kind"

@@ -24,9 +24,9 @@ def ended(monkeypatch, tmp_path, function, **more):
 
 
 def test_an_error_that_is_not_the_packages_own_is_a_traceback(monkeypatch, tmp_path):
-    found = ended(monkeypatch, tmp_path, lambda: 1 / 0)
-    assert (found.end, found.failed) == ("traceback", True)
-    assert "ZeroDivisionError" in found.detail
+    result = ended(monkeypatch, tmp_path, lambda: 1 / 0)
+    assert (result.end, result.failed) == ("traceback", True)
+    assert "ZeroDivisionError" in result.detail
 
 
 def test_a_message_that_nobody_reads_is_wrong(monkeypatch, tmp_path):

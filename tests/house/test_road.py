@@ -13,13 +13,13 @@ SOURCE = Path(pulens.__file__).parent
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "project" / "architecture.md"
 ROAD = [
     "cli.evaluate.command",
-    "doors.evaluate.evaluate",
+    "evaluation.evaluate.evaluate",
     "evidence.question.evidence",
     "inputs.tallies.read_tally",
     "inputs.files.tally_from_file",
-    "evidence.settling.settle_class_prior",
+    "evidence.resolving.resolve_class_prior",
     "metrics.parts.measure.estimate",
-    "intervals.doubts.of",
+    "inference.intervals.of",
 ]
 MOST_STEPS = 12
 
@@ -58,7 +58,8 @@ def test_a_row_takes_the_path_that_the_page_describes(tmp_path) -> None:
     places = [seen.index(step) for step in ROAD]
     assert places == sorted(places)
     assert "recovery.point.recover_at" in seen
-    assert {"intervals.threshold", "intervals.area", "intervals.redraw"} <= {step.rpartition(".")[0] for step in seen}
+    methods = {"inference.threshold", "inference.area", "inference.percentile"}
+    assert methods <= {step.rpartition(".")[0] for step in seen}
 
 
 def test_the_page_describes_the_path_in_few_steps() -> None:

@@ -29,14 +29,14 @@ def counted(clusters: int = 40, seed: int = 0, *, weighted: bool = False) -> Buc
 @pytest.mark.parametrize("clusters", [40, 400])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_file_holds_every_count(tmp_path, clusters, weighted):
-    found = counted(clusters, weighted=weighted)
+    result = counted(clusters, weighted=weighted)
     path = tmp_path / "monday.tally"
-    write_tally_file(path, TallyFile.of(found, source="here", cluster="patient"))
+    write_tally_file(path, TallyFile.of(result, source="here", cluster="patient"))
     again = read_tally_file(path)
-    assert again.tally == found
+    assert again.tally == result
     assert again.parts[0]["cluster"] == "patient"
-    assert read_tally(path) == found.tally
-    assert read_buckets(path) == found
+    assert read_tally(path) == result.tally
+    assert read_buckets(path) == result
 
 
 def test_days_add_up_in_any_order_and_no_part_twice(tmp_path):
@@ -48,17 +48,17 @@ def test_days_add_up_in_any_order_and_no_part_twice(tmp_path):
 
 
 def test_counts_with_and_without_clusters_are_not_added():
-    found = counted()
+    result = counted()
     with pytest.raises(InputError, match="nothing says which rows of the latter belong together"):
-        merge([TallyFile.of(found), TallyFile.of(found.tally)])
+        merge([TallyFile.of(result), TallyFile.of(result.tally)])
 
 
 def test_a_file_evaluates_like_its_rows(tmp_path):
-    found = counted(60)
+    result = counted(60)
     path = tmp_path / "week.tally"
-    write_tally_file(path, TallyFile.of(found))
+    write_tally_file(path, TallyFile.of(result))
     mine, theirs = (
-        pulens.evaluate(source, class_prior=0.45, threshold=0.5, labelling="random") for source in (str(path), found)
+        pulens.evaluate(source, class_prior=0.45, threshold=0.5, labelling="random") for source in (str(path), result)
     )
     assert {name: str(one) for name, one in mine.estimates.items()} == {
         name: str(one) for name, one in theirs.estimates.items()

@@ -16,8 +16,8 @@ def test_levels_stand_by_frequency_and_unknown_ones_are_none_of_them():
     how = Encoding.of(table)
     assert how.levels == (("b", "a", "c"),)
     assert how.width == 3
-    found = how(pd.DataFrame({"word": ["a", "b", "new", None]}))
-    np.testing.assert_array_equal(found, [[0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0]])
+    result = how(pd.DataFrame({"word": ["a", "b", "new", None]}))
+    np.testing.assert_array_equal(result, [[0, 1, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0]])
 
 
 def test_two_levels_are_one_column_and_missing_stays_missing():
@@ -29,11 +29,11 @@ def test_rare_levels_share_a_rank():
     words = [f"w{place:02d}" for place in range(20) for _ in range(20 - place)]
     table = pd.DataFrame({"number": np.arange(len(words)), "word": words})
     how = Encoding.of(table)
-    found = how(table)
-    assert found.shape == (len(words), how.width) == (len(words), 1 + APART + 1)
-    np.testing.assert_array_equal(found[:, 0], np.arange(len(words)))
-    np.testing.assert_array_equal(found[:, -1], [int(word[1:]) for word in words])
-    np.testing.assert_array_equal(found[:, 1 : 1 + APART].sum(1), found[:, -1] < APART)
+    result = how(table)
+    assert result.shape == (len(words), how.width) == (len(words), 1 + APART + 1)
+    np.testing.assert_array_equal(result[:, 0], np.arange(len(words)))
+    np.testing.assert_array_equal(result[:, -1], [int(word[1:]) for word in words])
+    np.testing.assert_array_equal(result[:, 1 : 1 + APART].sum(1), result[:, -1] < APART)
 
 
 def test_frames_of_other_libraries_mean_the_same():

@@ -36,8 +36,8 @@ def named(names):
 def test_one_number_whatever_the_classes_are_called(model, names):
     called, said = NAMES[names]
     plain = cross_val_score(model, X, IS_LABELLED.astype(int), scoring=scorer("roc_auc", **GIVEN), cv=3)
-    found = cross_val_score(model, X, named(called), scoring=scorer("roc_auc", **GIVEN, **said), cv=3)
-    np.testing.assert_allclose(found, plain, atol=0.01)
+    result = cross_val_score(model, X, named(called), scoring=scorer("roc_auc", **GIVEN, **said), cv=3)
+    np.testing.assert_allclose(result, plain, atol=0.01)
     assert plain.mean() > 0.8
     fitted = model.fit(X, named(called))
     for display in (RocCurveDisplay, PrecisionRecallDisplay):
@@ -49,9 +49,9 @@ def test_one_number_whatever_the_classes_are_called(model, names):
 def test_several_positive_classes_add_up():
     y = np.where(IS_LABELLED, np.where(X[:, 0] > 1, "card", "loan"), "unknown")
     model = LogisticRegression().fit(X, y)
-    found = scorer("roc_auc", **GIVEN, positive=["card", "loan"])(model, X, y)
+    result = scorer("roc_auc", **GIVEN, positive=["card", "loan"])(model, X, y)
     scores = 1 - model.predict_proba(X)[:, 2]
-    assert found == scorer("roc_auc", **GIVEN)(Fixed(scores), X, IS_LABELLED.astype(int))
+    assert result == scorer("roc_auc", **GIVEN)(Fixed(scores), X, IS_LABELLED.astype(int))
 
 
 class Fixed:
@@ -86,11 +86,11 @@ def test_columns_that_do_not_tell_the_classes_are_refused_in_words():
 def test_learners_with_classes_of_their_own_serve_labels_of_any_name():
     y = named(("fraud", "unknown"))
     own = Fixed(np.column_stack([1 - X[:, 0], X[:, 0]]), [0, 1])
-    found = scorer("roc_auc", **GIVEN, positive="fraud")(own, X, y)
-    assert found == scorer("roc_auc", **GIVEN)(own, X, IS_LABELLED.astype(int))
+    result = scorer("roc_auc", **GIVEN, positive="fraud")(own, X, y)
+    assert result == scorer("roc_auc", **GIVEN)(own, X, IS_LABELLED.astype(int))
 
 
 def test_a_fitted_model_is_calibrated_by_its_positive_class():
     model = LogisticRegression().fit(X, np.where(IS_LABELLED, "1", "0"))
-    found = PUCalibratedClassifier(model, cv="prefit", class_prior=0.4).fit(X, IS_LABELLED.astype(int))
-    assert np.corrcoef(found.predict_proba(X)[:, 1], X.sum(axis=1))[0, 1] > 0.5
+    result = PUCalibratedClassifier(model, cv="prefit", class_prior=0.4).fit(X, IS_LABELLED.astype(int))
+    assert np.corrcoef(result.predict_proba(X)[:, 1], X.sum(axis=1))[0, 1] > 0.5

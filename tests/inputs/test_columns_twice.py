@@ -87,4 +87,6 @@ def test_weights_that_would_not_be_looked_at_are_refused():
     with pytest.raises(InputError, match=r"weight='w' names a column.*take weights="):
         pulens.evaluate([1, 0, 0], [3, 2, 1], weight="w", class_prior=0.4, scenario="single-set", labelling="random")
     with pytest.raises(InputError, match="counts every row once, got weight="):
-        pulens.compare(frame.lazy(), score=["score", "w"], weight="w", class_prior=0.4, scenario="single-set")
+        pulens.compare(
+            frame.lazy(), score=["score", "w"], weight="w", class_prior=0.4, scenario="single-set", labelling="random"
+        )

@@ -31,8 +31,8 @@ DOORS = {
     "metric": lambda tally, _: pulens.metrics.roc_auc(tally, **ASSUMED),
     "metric without a prior": lambda tally, _: pulens.metrics.pulp(tally),
     "metric at a threshold": lambda tally, _: pulens.metrics.recall(tally, threshold=0.5, **ASSUMED),
-    "calibration": lambda tally, _: pulens.calibration.expected_calibration_error(tally, **ASSUMED),
-    "recalibration": lambda tally, _: pulens.calibration.recalibrate(tally, **ASSUMED),
+    "calibration": lambda tally, _: pulens.calibration.expected_calibration_error(tally, **ASSUMED, labelling="random"),
+    "recalibration": lambda tally, _: pulens.calibration.recalibrate(tally, **ASSUMED, labelling="random"),
     "bounds": lambda tally, _: pulens.bounds(tally, **ASSUMED),
     "prior": lambda tally, _: pulens.estimate_prior(tally, scenario="single-set"),
     "prior and noise": lambda tally, _: pulens.estimate_prior_and_noise(tally, scenario="single-set"),
@@ -127,9 +127,9 @@ def test_what_speaks_of_rows_comes_too_late_for_counts(said, tmp_path):
     tally = Tally.from_arrays(np.array([1, 0]), SCORES)
     write_tally_file(tmp_path / "x.tally", TallyFile.of(tally))
     for source in (tally, tmp_path / "x.tally"):
-        with pytest.raises(InputError, match=f"counted already: {next(iter(said))}= comes too late"):
+        with pytest.raises(InputError, match=f"counted already: {next(iter(said))}= cannot be changed now"):
             pulens.evaluate(source, **ASSUMED, **said, labelling="random")
-    with pytest.raises(InputError, match="scores= comes too late"):
+    with pytest.raises(InputError, match="scores= cannot be changed now"):
         pulens.evaluate(tally, SCORES, **ASSUMED, labelling="random")
 
 
@@ -150,4 +150,4 @@ def test_a_comparison_asks_for_rows_instead_of_a_tally(tmp_path):
     write_tally_file(tmp_path / "x.tally", TallyFile.of(tally))
     for source in (tally, tmp_path / "x.tally"):
         with pytest.raises(InputError, match=r"forgets which row is which.*pulens tally --score a --score b"):
-            pulens.compare(source, score=["a", "b"], **ASSUMED)
+            pulens.compare(source, score=["a", "b"], **ASSUMED, labelling="random")

@@ -22,7 +22,7 @@ def test_the_values_and_the_likely_one_are_named(kind, tmp_path):
         pulens.evaluate(source, positive="fraud")
     assert str(caught.value) == f"{SAID} Did you mean 'fraud confirmed'?"
     with pytest.raises(pulens.PulensError, match="Did you mean 'fraud confirmed'"):
-        pulens.compare(source, score=["score", "other"], positive="fraud")
+        pulens.compare(source, score=["score", "other"], positive="fraud", labelling="random")
 
 
 def test_labels_given_as_an_array_are_named_too():

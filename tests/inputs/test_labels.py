@@ -105,16 +105,20 @@ DOORS = {
     "evaluate": lambda **said: pulens.evaluate(LABELS, SCORES, **ASSUMED, **said, labelling="random"),
     "evaluate a frame": lambda **said: pulens.evaluate(FRAME, **ASSUMED, **said, labelling="random"),
     "evaluate a lazy frame": lambda **said: pulens.evaluate(FRAME.lazy(), **ASSUMED, **said, labelling="random"),
-    "evaluate by segment": lambda **said: pulens.evaluate_by(FRAME, "site", **ASSUMED, **said),
-    "compare": lambda **said: pulens.compare(LABELS, {"a": SCORES, "b": SCORES[::-1]}, redraws=100, **ASSUMED, **said),
+    "evaluate by segment": lambda **said: pulens.evaluate_by(FRAME, "site", **ASSUMED, **said, labelling="random"),
+    "compare": lambda **said: pulens.compare(
+        LABELS, {"a": SCORES, "b": SCORES[::-1]}, redraws=100, **ASSUMED, **said, labelling="random"
+    ),
     "compare lazily": lambda **said: pulens.compare(
-        FRAME.lazy(), score=["score", "other"], redraws=100, **ASSUMED, **said
+        FRAME.lazy(), score=["score", "other"], redraws=100, **ASSUMED, **said, labelling="random"
     ),
     "metric": lambda **said: pulens.metrics.roc_auc(LABELS, SCORES, **ASSUMED, **said),
     "scorer": lambda **said: pulens.sklearn.scorer("roc_auc", **ASSUMED, **said)(
         LogisticRegression().fit(np.array(SCORES)[:, None], LABELS), np.array(SCORES)[:, None], LABELS
     ),
-    "calibration": lambda **said: pulens.calibration.calibration_in_the_large(LABELS, SCORES, **ASSUMED, **said),
+    "calibration": lambda **said: pulens.calibration.calibration_in_the_large(
+        LABELS, SCORES, **ASSUMED, **said, labelling="random"
+    ),
     "bounds": lambda **said: pulens.bounds(LABELS, SCORES, **ASSUMED, **said),
     "tally": lambda **said: read_tally(FRAME, **said),
     "part of a tally": lambda **said: read_tally(FRAME, allow_one_kind=True, **said),
@@ -131,9 +135,9 @@ def test_every_door_asks_and_obeys(door):
 
 
 def test_known_negatives_that_were_declared_are_counted():
-    found = pulens.evaluate(LABELS, SCORES, negative=-1, scenario="single-set", confidence=None, labelling="random")
-    assert found.tally.totals == (3, 0, 5)
-    assert found.class_prior.value == 3 / 8
+    result = pulens.evaluate(LABELS, SCORES, negative=-1, scenario="single-set", confidence=None, labelling="random")
+    assert result.tally.totals == (3, 0, 5)
+    assert result.class_prior.value == 3 / 8
 
 
 def test_files_are_judged_as_a_whole_not_by_their_chunks(tmp_path, monkeypatch):

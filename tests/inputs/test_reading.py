@@ -192,7 +192,7 @@ def test_bad_rows_get_an_error_that_names_them(arguments, options, message):
         ("rows.jsonl", '{"p": 1, "label": 1}\n', "no column 'score'"),
         ("rows.parquet", "not parquet at all", "not a readable parquet file"),
         ("rows.feather", "not arrow at all", "not a readable arrow file"),
-        ("rows.txt", "score,label\n", "does not tell its format"),
+        ("rows.txt", "score,label\n", "does not show its format"),
     ],
 )
 def test_bad_files_get_an_error_that_names_the_place(tmp_path, name, content, message):
@@ -216,3 +216,8 @@ def test_a_missing_file_names_its_neighbour(tmp_path):
         read_sample(tmp_path / "score.csv")
     with pytest.raises(PulensError, match="this is a folder"):
         read_sample(tmp_path, format="csv")
+
+
+def test_a_folder_that_is_not_there_is_said_to_be_missing(tmp_path):
+    with pytest.raises(PulensError, match="lake: there is no such file or folder"):
+        read_sample(tmp_path / "lake")

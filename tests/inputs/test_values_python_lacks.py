@@ -37,7 +37,7 @@ def test_dates_that_python_lacks_are_refused_in_words_wherever_they_are_read(col
     known = {"class_prior": 0.4, "redraws": 100}
     doors = [
         lambda: pulens.evaluate(path, cluster="when", **known, labelling="random"),
-        lambda: pulens.compare(path, score=["score", "other"], labelled_within="when", **known),
+        lambda: pulens.compare(path, score=["score", "other"], labelled_within="when", **known, labelling="random"),
         lambda: pulens.plan_audit(path, class_prior=0.4, budget=20, keep=["when"]),
         lambda: pulens.plan_audit(path, class_prior=0.4, budget=20, id="when"),
     ]
@@ -60,7 +60,9 @@ def test_lists_and_mappings_are_refused_as_names_of_segments(columns, value, eve
     path = tmp_path / "a.jsonl"
     path.write_text("\n".join(map(json.dumps, rows)))
     with pytest.raises(InputError, match=r"as the segment of data row|must hold one value per row"):
-        pulens.compare(path, score=["score", "other"], labelled_within="site", class_prior=0.4, redraws=100)
+        pulens.compare(
+            path, score=["score", "other"], labelled_within="site", class_prior=0.4, redraws=100, labelling="random"
+        )
 
 
 def test_segments_of_lists_name_their_first_row():
@@ -82,5 +84,5 @@ def test_halves_of_characters_are_refused_in_queues_of_every_format(columns, end
 def test_halves_of_characters_are_refused_in_copies_of_every_format(ending):
     from pulens.inputs.tables.writing import table_bytes
 
-    with pytest.raises(InputError, match="which is no text: repair it, or leave its column out"):
+    with pytest.raises(InputError, match="which is not valid text: repair it, or leave its column out"):
         table_bytes(ending, {"note": ["a", "\ud800"]})

@@ -20,10 +20,12 @@ DOORS = {
     "estimate_prior": lambda **options: pulens.estimate_prior(LABELS, SCORES, scenario="case-control", **options),
     "roc_auc": lambda **options: pulens.metrics.roc_auc(LABELS, SCORES, **GIVEN, **options),
     "expected_calibration_error": lambda **options: calibration.expected_calibration_error(
-        LABELS, SCORES, **GIVEN, **options
+        LABELS, SCORES, **GIVEN, **options, labelling="random"
     ),
-    "recalibrate": lambda **options: calibration.recalibrate(LABELS, SCORES, **GIVEN, **options),
-    "calibration_slope": lambda **options: calibration.calibration_slope(LABELS, SCORES, **GIVEN, **options),
+    "recalibrate": lambda **options: calibration.recalibrate(LABELS, SCORES, **GIVEN, **options, labelling="random"),
+    "calibration_slope": lambda **options: calibration.calibration_slope(
+        LABELS, SCORES, **GIVEN, **options, labelling="random"
+    ),
 }
 
 
@@ -44,8 +46,8 @@ def test_a_few_small_weights_among_others_are_welcome() -> None:
     weights = np.ones(100)
     weights[::3] = 1e-300
     without = np.arange(100) % 3 != 0
-    found = pulens.metrics.roc_auc(LABELS, SCORES, weights=weights, **GIVEN).value
-    assert found == pytest.approx(pulens.metrics.roc_auc(LABELS[without], SCORES[without], **GIVEN).value)
+    result = pulens.metrics.roc_auc(LABELS, SCORES, weights=weights, **GIVEN).value
+    assert result == pytest.approx(pulens.metrics.roc_auc(LABELS[without], SCORES[without], **GIVEN).value)
 
 
 def test_engines_refuse_such_sums_too() -> None:
@@ -69,5 +71,7 @@ def test_zero_weights_are_weights() -> None:
 
 def test_a_weight_far_below_a_row_among_ordinary_ones_gives_numbers_without_warnings() -> None:
     weights = np.where(np.arange(100) == 3, 1e-308, 1.0)
-    found = pulens.evaluate(LABELS, SCORES, class_prior=0.5, weights=weights, redraws=100, labelling="random").estimates
-    assert np.isfinite(found["average_precision"].interval.low)
+    result = pulens.evaluate(
+        LABELS, SCORES, class_prior=0.5, weights=weights, redraws=100, labelling="random"
+    ).estimates
+    assert np.isfinite(result["average_precision"].interval.low)

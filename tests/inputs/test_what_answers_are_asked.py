@@ -42,7 +42,7 @@ def frame():
 
 @pytest.fixture(scope="module")
 def compared():
-    return pulens.compare(LABELS, {"score": SCORES, "other": OTHER}, **PRIOR)
+    return pulens.compare(LABELS, {"score": SCORES, "other": OTHER}, **PRIOR, labelling="random")
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +81,10 @@ def test_a_seed_of_numpy_is_written_as_json():
 
 def test_a_confidence_of_numpy_is_written_as_json():
     shares = 1 / (1 + np.exp(-SCORES))
-    found = reliability(LABELS, shares, unlabelled_prior=0.2, confidence=np.array(0.3), redraws=100)
-    assert json.dumps(found.to_dict(), allow_nan=False)
+    result = reliability(
+        LABELS, shares, unlabelled_prior=0.2, confidence=np.array(0.3), redraws=100, labelling="random"
+    )
+    assert json.dumps(result.to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("interval", [pd.NA, np.array([]), np.array(["balanced", "strict"]), 3])
@@ -160,32 +162,34 @@ def test_bands_stand_over_shares(compared, priors):
 @pytest.mark.parametrize("within", [np.inf, len, np.int64(3), np.ma.masked, pd.NA, [0.3]], **short)
 def test_a_comparison_within_cells_is_told_columns(frame, within):
     with pytest.raises(PulensError, match="labelled_within must be a name or a list of names"):
-        pulens.compare(frame, score=["score", "other"], labelled_within=within, **PRIOR)
+        pulens.compare(frame, score=["score", "other"], labelled_within=within, **PRIOR, labelling="random")
     with pytest.raises(PulensError):
-        pulens.compare(LABELS, {"score": SCORES, "other": OTHER}, labelled_within=within, **PRIOR)
+        pulens.compare(LABELS, {"score": SCORES, "other": OTHER}, labelled_within=within, **PRIOR, labelling="random")
     with pytest.raises(PulensError, match="score must be a name or a list of names"):
-        pulens.compare(frame, score=within, labelled_within="group", **PRIOR)
+        pulens.compare(frame, score=within, labelled_within="group", **PRIOR, labelling="random")
 
 
 def test_a_row_of_a_missing_cell_is_in_none():
     cells = np.array(["a", "b", pd.NA] * 100, object)
     missing = np.where(np.arange(300) % 3 == 2, None, cells)
     models = {"score": SCORES, "other": OTHER}
-    one, other = (pulens.compare(LABELS, models, labelled_within=each, **PRIOR) for each in (cells, missing))
+    one, other = (
+        pulens.compare(LABELS, models, labelled_within=each, **PRIOR, labelling="random") for each in (cells, missing)
+    )
     assert one.to_dict() == other.to_dict()
 
 
 @pytest.mark.parametrize("columns", [3, [0.3], np.array([0.2, 0.4]), pd.NA, len], **short)
 def test_gaps_are_told_their_columns_by_name(frame, columns):
-    found = pulens.evaluate_by(frame, "group", threshold=0.5, **PRIOR)
+    result = pulens.evaluate_by(frame, "group", threshold=0.5, **PRIOR, labelling="random")
     with pytest.raises(PulensError, match="columns must be a name or a list of names"):
-        found.gaps("recall", columns=columns)
+        result.gaps("recall", columns=columns)
 
 
 @pytest.mark.parametrize("progress", [len, int, 3, lambda done: None], **short)
 def test_progress_is_told_to_a_function_of_two_numbers(frame, progress):
     with pytest.raises(PulensError, match="progress must be a function of two numbers"):
-        pulens.evaluate_by(frame, "group", threshold=0.5, progress=progress, **PRIOR)
+        pulens.evaluate_by(frame, "group", threshold=0.5, progress=progress, **PRIOR, labelling="random")
 
 
 @pytest.mark.parametrize("metric", ["average_precision", "pr_auc"])
@@ -250,8 +254,8 @@ def test_a_segment_is_accepted_by_its_name(pulse, segment):
 
 
 def test_half_a_pair_in_a_title_is_written_as_its_escape(tmp_path):
-    found = pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=None, labelling="random")
-    found.to_html(tmp_path / "page.html", title="\ud800")
+    result = pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=None, labelling="random")
+    result.to_html(tmp_path / "page.html", title="\ud800")
     assert "\\ud800" in Path(tmp_path, "page.html").read_text(encoding="utf-8")
 
 
@@ -340,7 +344,7 @@ def test_a_width_that_no_number_of_rows_gives():
 
 @pytest.mark.parametrize("shares", ["nan", [0.3], {"a": 1}, pd.NA], **short)
 def test_cells_are_weighed_by_a_share_each(frame, shares):
-    cells = pulens.decide(frame, labelled_within="group", cost_miss=5, cost_alarm=1, **PRIOR).within
+    cells = pulens.decide(frame, labelled_within="group", cost_miss=5, cost_alarm=1, **PRIOR, labelling="random").within
     with pytest.raises(PulensError, match="shares must be 2 numbers"):
         cells.weights(shares=shares)
 
@@ -348,11 +352,11 @@ def test_cells_are_weighed_by_a_share_each(frame, shares):
 @pytest.mark.parametrize("name", NO_NAMES, **short)
 def test_choices_between_words_are_words(name):
     with pytest.raises(PulensError, match="choose must be 'cost' or 'regret'"):
-        pulens.decide(LABELS, SCORES, cost_miss=5, cost_alarm=1, choose=name, **PRIOR)
+        pulens.decide(LABELS, SCORES, cost_miss=5, cost_alarm=1, choose=name, **PRIOR, labelling="random")
     with pytest.raises(PulensError, match="goal must be"):
         pulens.plan_audit(LABELS, SCORES, threshold=0.5, budget=10, goal=name)
     with pytest.raises(PulensError, match="binning must be"):
-        reliability(LABELS, 1 / (1 + np.exp(-SCORES)), class_prior=0.4, binning=name)
+        reliability(LABELS, 1 / (1 + np.exp(-SCORES)), class_prior=0.4, binning=name, labelling="random")
 
 
 def test_evidence_takes_numbers_and_tallies():

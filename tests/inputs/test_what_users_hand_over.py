@@ -95,7 +95,7 @@ SINGLE_NUMBERS = {
     "worlds": lambda: pulens.evaluate(
         LABELS, SCORES, **EVALUATE, worlds=1e308, cluster=np.arange(300) // 3, labelling="random"
     ),
-    "metrics": lambda: pulens.compare(LABELS, {"a": SCORES, "b": -SCORES}, **GIVEN, metrics=1e19),
+    "metrics": lambda: pulens.compare(LABELS, {"a": SCORES, "b": -SCORES}, **GIVEN, metrics=1e19, labelling="random"),
     "reviewed_above": lambda: pulens.read_reviews(-LABELS, SCORES, reviewed_above=HUGE),
     "threshold": lambda: pulens.read_reviews(-LABELS, SCORES, reviewed_above=0.0, threshold="1%"),
     "seed": lambda: pulens.read_reviews(-LABELS, SCORES, reviewed_above=0.0, seed=0.5),
@@ -105,9 +105,11 @@ SINGLE_NUMBERS = {
     "delimiter": lambda: pulens.evaluate(LABELS, SCORES, **EVALUATE, delimiter=pd.NA, labelling="random"),
     "scenario": lambda: pulens.evaluate(LABELS, SCORES, class_prior=0.5, scenario=HUGE**20, labelling="random"),
     "class prior": lambda: pulens.evaluate(LABELS, SCORES, class_prior=HUGE**20, labelling="random"),
-    "group_by": lambda: pulens.gaps_by(pd.DataFrame({"label": LABELS, "score": SCORES}), 3, threshold=0.0),
+    "group_by": lambda: pulens.gaps_by(
+        pd.DataFrame({"label": LABELS, "score": SCORES}), 3, threshold=0.0, labelling="random"
+    ),
     "redraws": lambda: calibration.expected_calibration_error(
-        LABELS, SCORES, scores_are="log_odds", **GIVEN, redraws=None
+        LABELS, SCORES, scores_are="log_odds", **GIVEN, redraws=None, labelling="random"
     ),
 }
 

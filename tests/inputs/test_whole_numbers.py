@@ -19,7 +19,7 @@ from pulens.errors import InputError
 from pulens.inputs import read_sample, read_tally
 
 LONG = LARGEST_WHOLE + 1
-SAID = r"kept as double precision numbers, which tell whole numbers apart up to 2\^53 = 9007199254740992, got "
+SAID = r"kept as double precision numbers, which are exact for whole numbers up to 2\^53 = 9007199254740992, got "
 
 KINDS = {
     "list": list,

@@ -263,7 +263,7 @@ def test_texts_in_a_table_in_memory_are_read_by_what_is_said_of_them(tmp_path):
         assert read_tally(table, **said) == expected
         with pytest.raises(InputError, match="--decimal ,"):
             read_tally(table)
-        with pytest.raises(InputError, match="sheet='x' is about a file, and the rows are no file"):
+        with pytest.raises(InputError, match="sheet='x' is about files, and the rows were not given as one"):
             read_tally(table, sheet="x")
     assert read_tally(columns["label"], np.array(columns["score"]), **said) == expected
     with pytest.raises(InputError, match="a LazyFrame has types of its own: cast the column"):

@@ -212,15 +212,15 @@ class TestMPEPU:
         seen, smallest_of = [], np.argmin
         with monkeypatch.context() as patched:  # the upper values are nowhere else to be seen
             patched.setattr(np, "argmin", lambda values: seen.append(values.copy()) or smallest_of(values))
-            found = best_bin_share(self.labelled, self.unlabelled, as_published=as_published)
-        close(found, share)
+            result = best_bin_share(self.labelled, self.unlabelled, as_published=as_published)
+        close(result, share)
         (uppers,) = seen
         close(uppers.min(), upper)
         j = (self.labelled >= 0.5).sum()
         i = (self.unlabelled > 0.5).sum()
         assert (i, j) == (5, 7)
-        assert found == ((i if as_published else i + 1) / 12) / (j / 8)
-        close((uppers.min() - found) * j / 8, 0.880934)  # (1 + gamma) epsilon
+        assert result == ((i if as_published else i + 1) / 12) / (j / 8)
+        close((uppers.min() - result) * j / 8, 0.880934)  # (1 + gamma) epsilon
         # bins come in descending order of the score: as published from the third on, else from the first that holds a
         # labelled row, which is the second
         assert uppers.argmin() == i - (2 if as_published else 1)
@@ -236,13 +236,13 @@ class TestMPEPU:
     )
     def test_best_bin_over_twenty_draws(self, labelled, unlabelled, mean, deviation):
         rng = np.random.default_rng(0)
-        found = []
+        result = []
         for positives in rng.binomial(unlabelled, 0.5, 20):
             mixed = np.r_[rng.beta(5, 1, positives), rng.beta(1, 5, unlabelled - positives)]
-            found.append(best_bin_share(rng.beta(5, 1, labelled), mixed, as_published=True))
+            result.append(best_bin_share(rng.beta(5, 1, labelled), mixed, as_published=True))
         # both means are over twenty draws: three standard errors of their difference
-        assert np.mean(found) == pytest.approx(mean, abs=3 * deviation * math.sqrt(2 / 20))
-        assert deviation / 2 < np.std(found, ddof=1) < 2 * deviation
+        assert np.mean(result) == pytest.approx(mean, abs=3 * deviation * math.sqrt(2 / 20))
+        assert deviation / 2 < np.std(result, ddof=1) < 2 * deviation
 
     @pytest.mark.parametrize(("size", "tolerance"), [(200, 0.1), (4000, 0.02), (40000, 0.006)])
     def test_best_bin_finds_the_share_when_classes_are_apart(self, size, tolerance):
@@ -325,9 +325,9 @@ class TestLBE:
         close(losses.mean(), 0.497633, 5e-5)
         kept = smallest(torch.tensor(losses)[None], 0.8, torch.ones(1, 4))
         close(masked_mean(torch.tensor(losses)[None], kept), [0.416011], 5e-5)
-        found = labelling_bias.propensity_loss(np.log(self.eta / (1 - self.eta)), self.s, q)
-        close(found, [0.916266, 0.215752, 0.056970, 0.297055], 5e-5)
-        close(found.mean(), 0.371510, 5e-5)
+        result = labelling_bias.propensity_loss(np.log(self.eta / (1 - self.eta)), self.s, q)
+        close(result, [0.916266, 0.215752, 0.056970, 0.297055], 5e-5)
+        close(result.mean(), 0.371510, 5e-5)
 
     def test_pre_training(self):
         close(labelling_bias.balanced_loss(np.array([1.0, 0.5, -0.5, -1.0]), self.s, 0.25).mean(), 0.168825)
@@ -346,8 +346,8 @@ class TestLBE:
         close(slopes[0], [0.041129, 0.006581])
         close(slopes[1], [0.042852, -0.118489])
         step = -(alignment.cross_entropy(x @ w1, q) + labelling_bias.propensity_loss(x @ w2, s, q)).sum()
-        for found, expected in zip(torch.autograd.grad(step, (w1, w2)), slopes, strict=True):
-            close(found, expected, 1e-12)
+        for result, expected in zip(torch.autograd.grad(step, (w1, w2)), slopes, strict=True):
+            close(result, expected, 1e-12)
 
     def test_constant_models_reach_the_flat_ridge_in_one_step(self):
         s = np.repeat([1.0, 0.0], [2, 8])
@@ -392,17 +392,17 @@ class TestLBE:
         x = np.column_stack([np.ones(60), rng.normal(size=60)])
         s = (rng.random(60) < 0.5 / (1 + np.exp(-2 * x[:, 1]))).astype(float)
         weights = [np.array([0.1, 0.2]), np.array([-0.3, 0.1])]
-        found = []
+        result = []
         for _ in range(12):
             h, eta = (1 / (1 + np.exp(-x @ own)) for own in weights)
-            found.append(labelling_bias.log_likelihood(h, eta, s).sum())
+            result.append(labelling_bias.log_likelihood(h, eta, s).sum())
             q = labelling_bias.expected_class(h, eta, s)
             weights = [
                 minimize(lambda w, q=q: alignment.cross_entropy(x @ w, q).sum(), weights[0], tol=1e-12).x,
                 minimize(lambda w, q=q: labelling_bias.propensity_loss(x @ w, s, q).sum(), weights[1], tol=1e-12).x,
             ]
-        assert (np.diff(found) > -1e-9).all()
-        assert found[-1] > found[0] + 0.1
+        assert (np.diff(result) > -1e-9).all()
+        assert result[-1] > result[0] + 0.1
 
 
 def test_proxy_accuracy_is_unbiased_not_bounded():

@@ -84,15 +84,14 @@ class TestDistPU:
 class TestPULDA:
     def program(self, class_prior=PRIOR, **changes):
         prior = torch.tensor([class_prior], dtype=torch.float64)
-        program = program_on(
-            MarginProgram, class_prior=prior, settings=vars(PULDA(**changes, scenario="case-control")), data=None
-        )
+        settings = vars(PULDA(**changes, labelled_batch_size=2, scenario="case-control"))
+        program = program_on(MarginProgram, class_prior=prior, settings=settings, data=None)
         program.begin_stage(SimpleNamespace(name="warm-up"))
         return program
 
     def call(self, program, labelled, population):
         z = torch.tensor([labelled + population], dtype=torch.float64, requires_grad=True)
-        value = program.aligned(z[:, :2], z[:, 2:])
+        value = program.aligned(z)
         return value, gradient(value.sum(), z)[0]
 
     def test_first_and_second_call(self):
@@ -161,8 +160,8 @@ class TestPULDA:
         seen, look = [], Selection.__call__
 
         def averages(program):
-            found = (program.population_mean, program.population_cost, program.labelled_cost)
-            return torch.cat([value for average in found for value in (average.stored, average._next)]).clone()
+            result = (program.population_mean, program.population_cost, program.labelled_cost)
+            return torch.cat([value for average in result for value in (average.stored, average._next)]).clone()
 
         def watched(selection, program):
             before = averages(program)

@@ -28,8 +28,8 @@ def logits(probabilities):
     return torch.logit(torch.tensor(probabilities, dtype=torch.float64))
 
 
-def close(found, expected, tolerance=1e-6):
-    np.testing.assert_allclose(torch.as_tensor(found), expected, rtol=0, atol=tolerance)
+def close(result, expected, tolerance=1e-6):
+    np.testing.assert_allclose(torch.as_tensor(result), expected, rtol=0, atol=tolerance)
 
 
 def small(shape):
@@ -63,10 +63,10 @@ def test_undecided_and_perfect_scores():
 
 def test_half_divergence_is_lowest_at_the_other_over_e_and_negative_there():
     other = 0.9
-    found = half_divergence(logits([[p] for p in (0.3, other / np.e, 0.4)]), logits([other]))
-    close(found[0], -0.329584)
-    close(found[1], -other / np.e)
-    assert found.argmin() == 1
+    result = half_divergence(logits([[p] for p in (0.3, other / np.e, 0.4)]), logits([other]))
+    close(result[0], -0.329584)
+    close(result[1], -other / np.e)
+    assert result.argmin() == 1
 
 
 def stopped_program(**options):

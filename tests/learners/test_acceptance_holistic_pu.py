@@ -16,8 +16,8 @@ from pulens.learning.risks.trends import adjacent_trend, pairwise_trend
 TRAJECTORIES = np.array([[0.5, 0.4, 0.3, 0.2], [0.5, 0.55, 0.45, 0.6], [0.5, 0.3, 0.2, 0.1], [0.5, 0.6, 0.5, 0.7]]).T
 
 
-def close(found, expected, tolerance=1e-6):
-    np.testing.assert_allclose(np.asarray(found), expected, rtol=0, atol=tolerance)
+def close(result, expected, tolerance=1e-6):
+    np.testing.assert_allclose(np.asarray(result), expected, rtol=0, atol=tolerance)
 
 
 def cut(values, cost="squares"):
@@ -53,9 +53,9 @@ class TestNaturalBreak:
 
     def test_split_of_the_trends(self):
         trends = adjacent_trend(TRAJECTORIES)
-        found = cut(trends)
-        assert found == pytest.approx(-0.099820, abs=1e-6)
-        np.testing.assert_array_equal(trends > found, [False, True, False, True])
+        result = cut(trends)
+        assert result == pytest.approx(-0.099820, abs=1e-6)
+        np.testing.assert_array_equal(trends > result, [False, True, False, True])
 
     @pytest.mark.parametrize(("cost", "expected"), [("squares", 0.005367), ("variance", 0.001747)])
     def test_costs(self, cost, expected):

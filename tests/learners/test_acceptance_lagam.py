@@ -66,8 +66,8 @@ class TestLoss:
 
 class TestLabels:
     def test_share_kept_by_an_update(self):
-        found = [kept_share(epoch, 400) for epoch in (20, 100, 399)]
-        assert found == pytest.approx([0.942500, 0.912500, 0.800375], abs=1e-9)
+        result = [kept_share(epoch, 400) for epoch in (20, 100, 399)]
+        assert result == pytest.approx([0.942500, 0.912500, 0.800375], abs=1e-9)
 
     def test_a_label_flagged_in_every_epoch(self):
         label, seen = 0.0, {}
@@ -109,9 +109,9 @@ class TestMetaGradient:
         assert slope.tolist() == pytest.approx([-0.172578, 0.253192], abs=1e-6)
         assert class_balanced(self.support @ self.weight, self.truth).item() == pytest.approx(1.104956, abs=1e-6)
         assert after.item() == pytest.approx(1.104762, abs=1e-6)
-        found = self.closed_form()
-        torch.testing.assert_close(found * 1e4, self.expected, rtol=2e-6, atol=2e-6)
-        assert (-found).argmax(1).tolist() == [1, 0, 1]  # the third point, close to the positive, is flagged
+        result = self.closed_form()
+        torch.testing.assert_close(result * 1e4, self.expected, rtol=2e-6, atol=2e-6)
+        assert (-result).argmax(1).tolist() == [1, 0, 1]  # the third point, close to the positive, is flagged
 
     def test_closed_form_is_the_gradient_through_the_virtual_step(self):
         shift = torch.zeros(3, 2, dtype=torch.float64, requires_grad=True)
@@ -119,13 +119,13 @@ class TestMetaGradient:
         torch.testing.assert_close(self.closed_form(), exact, rtol=1e-9, atol=1e-15)
 
     def test_closed_form_agrees_with_finite_differences(self):
-        found, step = self.closed_form(), 1e-5
+        result, step = self.closed_form(), 1e-5
         for row in range(3):
             for column in range(2):
                 shift = torch.zeros(3, 2, dtype=torch.float64)
                 shift[row, column] = step
                 slope = (self.virtual(shift)[2] - self.virtual(-shift)[2]) / (2 * step)
-                assert slope.item() == pytest.approx(found[row, column].item(), rel=1e-6, abs=1e-10)
+                assert slope.item() == pytest.approx(result[row, column].item(), rel=1e-6, abs=1e-10)
 
 
 class TestContrast:
@@ -169,8 +169,8 @@ class TestContrast:
         assert torch.isfinite(contrast(*padded, empty, 0.5)).all()
 
     def test_neighbours_are_the_most_similar_views(self):
-        found = nearest(self.weak, self.strong, self.everyone, 2)
-        assert found[0].tolist() == [[True, False, True, False], [False, True, False, True]]
+        result = nearest(self.weak, self.strong, self.everyone, 2)
+        assert result[0].tolist() == [[True, False, True, False], [False, True, False, True]]
         assert nearest(self.weak, self.strong, self.everyone, 10).all()
 
 
@@ -183,18 +183,18 @@ class TestGroups:
         for run, own in enumerate(points):
             x[run, : len(own)] = torch.as_tensor(own)
         streams = Streams([1, 2], CPU)
-        found = grouped(x, torch.tensor([300, 200]), 4, streams, (0, 0))
+        result = grouped(x, torch.tensor([300, 200]), 4, streams, (0, 0))
         alone = grouped(x[1:, :200], torch.tensor([200]), 4, Streams([2], CPU), (0, 0))
-        assert torch.equal(found[1:, :200], alone)
+        assert torch.equal(result[1:, :200], alone)
         for run, own in enumerate(points):
-            labels = found[run, : len(own)].numpy()
+            labels = result[run, : len(own)].numpy()
             inertia = sum(((own[labels == k] - own[labels == k].mean(0)) ** 2).sum() for k in range(4))
             assert inertia == pytest.approx(KMeans(4, n_init=5, random_state=0).fit(own).inertia_, rel=0.01)
 
     def test_a_centre_without_points_moves_to_a_far_one(self):
         x = torch.tensor([[[0.0], [0.0], [0.0], [0.0], [9.0], [5.0]]])
-        found = grouped(x, torch.tensor([6]), 3, Streams([0], CPU), (0, 0))[0]
-        assert len(set(found.tolist())) == 3
+        result = grouped(x, torch.tensor([6]), 3, Streams([0], CPU), (0, 0))[0]
+        assert len(set(result.tolist())) == 3
 
 
 def labels_after(learner, X, labels, **options):

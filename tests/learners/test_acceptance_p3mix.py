@@ -29,9 +29,9 @@ def logits(*chances):
     return torch.log(chance / (1 - chance))
 
 
-def close(found, expected, tolerance=2e-6):
+def close(result, expected, tolerance=2e-6):
     torch.testing.assert_close(
-        torch.as_tensor(found).double(), torch.as_tensor(expected).double(), rtol=0, atol=tolerance
+        torch.as_tensor(result).double(), torch.as_tensor(expected).double(), rtol=0, atol=tolerance
     )
 
 
@@ -120,8 +120,8 @@ def test_a_share_of_one_mixes_nothing():
     x = torch.randn(2, 4, 1, 28, 28, generator=torch.Generator().manual_seed(0))
     one = torch.ones(2)
     for partner in ([[1, 2, 3, 0]] * 2, [[3, 3, 0, 0]] * 2):
-        found = mixed_forward(network, x, torch.tensor(partner), one, mixing_place(network, 1))
-        torch.testing.assert_close(found, network(x))
+        result = mixed_forward(network, x, torch.tensor(partner), one, mixing_place(network, 1))
+        torch.testing.assert_close(result, network(x))
     target = torch.tensor([[1.0, 1.0, 0.0, 0.0]] * 2)
     torch.testing.assert_close(blend(target, torch.tensor([[1, 2, 3, 0]] * 2), one), target)
 
@@ -152,7 +152,7 @@ def test_what_enters_the_next_layer_is_the_mixture(name, shape, hidden):
         place = mixing_place(network, layer)
         below = chain(x, None, (0, 0), end=place) if place else x
         network._chain = network.forward = watched
-        found = mixed_forward(network, x, partner, share, place)
+        result = mixed_forward(network, x, partner, share, place)
         network._chain = network.forward = chain
         begin, mixed = entered.pop()
         assert not entered
@@ -161,7 +161,7 @@ def test_what_enters_the_next_layer_is_the_mixture(name, shape, hidden):
             for row in range(2):
                 expected = 0.7 * below[run, row] + 0.3 * below[run, partner[run, row]]
                 torch.testing.assert_close(mixed[run, row], expected)
-        torch.testing.assert_close(found, chain(mixed, None, (0, 0), begin=place))
+        torch.testing.assert_close(result, chain(mixed, None, (0, 0), begin=place))
     for layer in (-2, hidden):
         with pytest.raises(InputError, match="mix_layer must be -1"):
             mixing_place(network, layer)
@@ -274,7 +274,7 @@ def test_numbers_may_differ_between_the_runs_of_a_stack():
 def test_a_given_class_prior_changes_nothing():
     X = np.random.default_rng(0).normal(size=(40, 3))
     labels = np.arange(40) < 9
-    found = [
+    result = [
         P3MixE(
             class_prior=prior,
             epochs=2,
@@ -288,4 +288,4 @@ def test_a_given_class_prior_changes_nothing():
         .predict_proba(X)
         for prior in ("auto", 0.9)
     ]
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(*result)

@@ -21,8 +21,8 @@ def logits(probabilities):
     return torch.logit(torch.tensor(probabilities, dtype=torch.float64)).requires_grad_()
 
 
-def close(found, expected, tolerance=1e-6):
-    np.testing.assert_allclose(torch.as_tensor(found).detach(), expected, rtol=0, atol=tolerance)
+def close(result, expected, tolerance=1e-6):
+    np.testing.assert_allclose(torch.as_tensor(result).detach(), expected, rtol=0, atol=tolerance)
 
 
 def test_value_of_the_game():

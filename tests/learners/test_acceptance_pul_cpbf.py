@@ -34,9 +34,9 @@ def rows(n=200, seed=0):
     ],
 )
 def test_penalty_of_a_level(labelled_share, prior, expected):
-    found = penalty(LEVELS, labelled_share, prior)
-    assert found == pytest.approx(expected, abs=1e-6)
-    assert (np.diff(found) > 0).all()
+    result = penalty(LEVELS, labelled_share, prior)
+    assert result == pytest.approx(expected, abs=1e-6)
+    assert (np.diff(result) > 0).all()
     assert penalty(prior * (1 - labelled_share) / labelled_share, labelled_share, prior) == pytest.approx(0.5)
 
 
@@ -48,15 +48,15 @@ def test_the_minimiser_changes_sign_at_the_level(level, expected, below, above, 
     """Chances .05 .. .95 are equally frequent; the risk is minimised numerically, one free score for each."""
     eta = np.arange(1, 20) * 0.05
     share, prior = 0.1, eta.mean()
-    found = penalty(level, share, prior)
-    assert found == pytest.approx(expected, abs=1e-6)
+    result = penalty(level, share, prior)
+    assert result == pytest.approx(expected, abs=1e-6)
     positives = eta / eta.sum()
 
     def risk(f):
-        return asymmetric((positives * logistic(f, 1)).sum(), logistic(f, -1).mean(), found, share)
+        return asymmetric((positives * logistic(f, 1)).sum(), logistic(f, -1).mean(), result, share)
 
     def slope(f):
-        weights = weights_of(found, share)
+        weights = weights_of(result, share)
         return -weights[0] * positives * sigmoid(f, 1) + weights[1] * sigmoid(f, -1) / eta.size
 
     best = minimize(risk, np.zeros(eta.size), jac=slope, method="BFGS", options={"gtol": 1e-9}).x
@@ -174,10 +174,10 @@ def test_the_fence_recovers_a_known_posterior():
     labelled = (rng.normal(size=(4000, 1)) + 0.8).astype(np.float32)
     table, labels = np.concatenate([labelled, X]), np.repeat([1, 0], [4000, n])
     eta = 1 / (1 + np.exp(-1.6 * X[:, 0] - np.log(prior / (1 - prior))))
-    found = {}
+    result = {}
 
     def keep(program, *_):
-        found["passed"] = program.passed[0, 4000:].numpy() if hasattr(program, "passed") else None
+        result["passed"] = program.passed[0, 4000:].numpy() if hasattr(program, "passed") else None
 
     def deep(shape):
         return nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1))
@@ -197,9 +197,9 @@ def test_the_fence_recovers_a_known_posterior():
         )
         fit_many([learner], table, [labels], on_epoch=keep)
         expected = (eta[:, None] >= np.arange(1, 5) / 5).sum(1)
-        assert (found["passed"] == expected).mean() > 0.85
-        assert np.abs(found["passed"] - expected).max() <= 2
-        shares = np.bincount(found["passed"], minlength=5) / n
+        assert (result["passed"] == expected).mean() > 0.85
+        assert np.abs(result["passed"] - expected).max() <= 2
+        shares = np.bincount(result["passed"], minlength=5) / n
         assert learner.bracketed_ == pytest.approx(shares, abs=1e-6)
 
 

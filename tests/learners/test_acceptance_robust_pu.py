@@ -20,8 +20,8 @@ LABELLED, UNLABELLED = np.array([2.0]), np.array([-1.0, 0.5])
 D = np.concatenate([hardness(LABELLED, 1, 1.0), hardness(UNLABELLED, -1, 1.3)])
 
 
-def close(found, expected, tolerance=2e-6):
-    np.testing.assert_allclose(np.asarray(found), expected, rtol=0, atol=tolerance)
+def close(result, expected, tolerance=2e-6):
+    np.testing.assert_allclose(np.asarray(result), expected, rtol=0, atol=tolerance)
 
 
 def test_hardness():
@@ -88,14 +88,14 @@ def test_schedules(kind, expected):
 def test_weights_fall_with_hardness_and_rise_with_the_threshold(name):
     d = np.linspace(0.001, 3, 60)
     taus = [0.1, 0.4, 0.8] if name == "logarithmic" else [0.1, 0.5, 1.0, 2.0]
-    found = np.array([WEIGHTS[name](d, tau) for tau in taus])
-    assert np.isfinite(found).all()
-    assert (found >= 0).all()
-    assert (found <= 1 + 1e-9).all()
-    assert (np.diff(found, axis=1) <= 1e-12).all()
+    result = np.array([WEIGHTS[name](d, tau) for tau in taus])
+    assert np.isfinite(result).all()
+    assert (result >= 0).all()
+    assert (result <= 1 + 1e-9).all()
+    assert (np.diff(result, axis=1) <= 1e-12).all()
     if name != "logarithmic":
-        assert (np.diff(found, axis=0) >= -1e-12).all()
-    close(WEIGHTS[name](torch.tensor(d), taus[1]), found[1], 1e-9)
+        assert (np.diff(result, axis=0) >= -1e-12).all()
+    close(WEIGHTS[name](torch.tensor(d), taus[1]), result[1], 1e-9)
 
 
 def test_limits():
@@ -143,17 +143,17 @@ def test_negatives_weigh_more_than_hidden_positives():
 
 def test_labelled_rows_stand_for_all_positives_unless_told_otherwise():
     X, labels, _ = gaussians()
-    found = {}
+    result = {}
 
     def watch(program, number, stage):
         if stage.name == "episodes":
-            found[program.value("labelled_weight")] = program.weights[0].clone()
+            result[program.value("labelled_weight")] = program.weights[0].clone()
 
     for weight in (None, 1.0):
         options = {**QUICK, "episodes": 1, "selection": "last", "labelled_weight": weight}
         fit_many([RobustPU(**options, scenario="case-control")], X, [labels], on_epoch=watch)
-    torch.testing.assert_close(found[None][:150], found[1.0][:150] * (0.4 * 1200 / 150))
-    assert torch.equal(found[None][150:], found[1.0][150:])
+    torch.testing.assert_close(result[None][:150], result[1.0][:150] * (0.4 * 1200 / 150))
+    assert torch.equal(result[None][150:], result[1.0][150:])
 
 
 def test_old_weights_are_remembered_row_by_row():

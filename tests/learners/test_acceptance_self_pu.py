@@ -33,9 +33,9 @@ from pulens.scenario import Scenario
 CPU = torch.device("cpu")
 
 
-def close(found, expected, tolerance=2e-6):
+def close(result, expected, tolerance=2e-6):
     torch.testing.assert_close(
-        torch.as_tensor(found).double(), torch.as_tensor(expected).double(), rtol=0, atol=tolerance
+        torch.as_tensor(result).double(), torch.as_tensor(expected).double(), rtol=0, atol=tolerance
     )
 
 
@@ -124,8 +124,8 @@ def test_passes_cover_their_rows_once_with_labelled_rows_spread_evenly():
 
 
 def test_consistency_grows_slowly():
-    found = [consistency_weight(epoch, 0.3, 30, 400) for epoch in (0, 50, 100, 199)]
-    close(found, [0.002021, 0.003291, 0.009981, 0.056614])
+    result = [consistency_weight(epoch, 0.3, 30, 400) for epoch in (0, 50, 100, 199)]
+    close(result, [0.002021, 0.003291, 0.009981, 0.056614])
 
 
 def test_meta_weights_of_three_rows():
@@ -161,11 +161,11 @@ def test_meta_weights_are_those_of_a_real_inner_step(calibration):
     (slope,) = torch.autograd.grad(made.outer(batch).sum(), inner)
     network.parameters = leaves
     expected, _ = calibrated(-slope[..., 0], -slope[..., 1], batch.labelled, 20)
-    found, rest = made.weights(batch)
-    torch.testing.assert_close(found, expected, rtol=1e-3, atol=1e-5)
-    assert (found[batch.labelled > 0] == 0).all()
+    result, rest = made.weights(batch)
+    torch.testing.assert_close(result, expected, rtol=1e-3, atol=1e-5)
+    assert (result[batch.labelled > 0] == 0).all()
     assert (rest[batch.labelled > 0] == 1).all()
-    assert found.max() > 0
+    assert result.max() > 0
 
 
 def test_the_budget_is_spent_from_the_start_of_the_batch():

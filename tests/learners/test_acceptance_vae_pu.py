@@ -33,8 +33,8 @@ SHORT = {
 }
 
 
-def close(found, expected, tolerance=1e-6):
-    np.testing.assert_allclose(torch.as_tensor(found).detach(), expected, rtol=0, atol=tolerance)
+def close(result, expected, tolerance=1e-6):
+    np.testing.assert_allclose(torch.as_tensor(result).detach(), expected, rtol=0, atol=tolerance)
 
 
 def rows(n=120, shape=(3,), seed=0):
@@ -79,9 +79,9 @@ def test_risk_with_virtual_positives():
 def test_without_labelled_share_the_risk_is_nnpu():
     rng = np.random.default_rng(0)
     labelled, positive, unlabelled = rng.normal(size=4), rng.normal(size=6), rng.normal(size=9)
-    found = biased_risk(labelled, positive, unlabelled, (0.0, 0.4, 1.0))
+    result = biased_risk(labelled, positive, unlabelled, (0.0, 0.4, 1.0))
     means = sigmoid(positive, 1).mean(), sigmoid(positive, -1).mean(), sigmoid(unlabelled, -1).mean()
-    close(found, risk_parts(*means, 0.4), 1e-15)
+    close(result, risk_parts(*means, 0.4), 1e-15)
 
 
 def test_nearest_observation():

@@ -161,9 +161,9 @@ def test_targets_are_the_worked_posteriors_of_unlabelled_rows():
     intercept, slope = platt(known, scores, 0.3, Scenario.SINGLE_SET)
     chance = 1 / (1 + np.exp(-(intercept + slope * scores)))
     both = BagScores(scores, scores)
-    found = soft_targets(known, both, 0.3, Scenario.SINGLE_SET)
-    assert (found[labelled] == 1).all()
-    np.testing.assert_allclose(found[~labelled], (0.5 * chance / (1 - 0.5 * chance))[~labelled])  # half are labelled
+    result = soft_targets(known, both, 0.3, Scenario.SINGLE_SET)
+    assert (result[labelled] == 1).all()
+    np.testing.assert_allclose(result[~labelled], (0.5 * chance / (1 - 0.5 * chance))[~labelled])  # half are labelled
     assert soft_targets(known, both, 0.3, Scenario.CASE_CONTROL)[~labelled].mean() == pytest.approx(0.3, abs=0.05)
 
 
@@ -276,9 +276,9 @@ def test_models_count_as_labels_tell_and_alike_where_labels_are_few():
         (single, unseen, Scenario.SINGLE_SET),
         (apart, unseen[:, both], Scenario.CASE_CONTROL),
     ):
-        found = label_weights(known, scores, 0.4, scenario)
-        assert found.sum() == pytest.approx(1)
-        assert found[0] > 0.9
+        result = label_weights(known, scores, 0.4, scenario)
+        assert result.sum() == pytest.approx(1)
+        assert result[0] > 0.9
     few = TrainingRows(single.rows, labelled & (np.cumsum(labelled) <= 5), np.ones(8000))
     np.testing.assert_allclose(label_weights(few, unseen, 0.4, Scenario.SINGLE_SET), 0.5, atol=0.1)
     doubled = TrainingRows(single.rows, labelled, np.full(8000, 2.0))
@@ -287,7 +287,7 @@ def test_models_count_as_labels_tell_and_alike_where_labels_are_few():
         label_weights(single, unseen, 0.4, Scenario.SINGLE_SET),
     )
     in_tens = TrainingRows(single.rows, labelled, np.ones(8000), np.arange(8000) // 10)
-    assert label_weights(in_tens, unseen, 0.4, Scenario.SINGLE_SET)[0] < found[0]
+    assert label_weights(in_tens, unseen, 0.4, Scenario.SINGLE_SET)[0] < result[0]
 
 
 def test_many_labels_make_larger_machines():

@@ -130,15 +130,15 @@ def test_the_choice_is_that_of_cross_validation_written_out(ranking, criterion):
     "settings", [{"bandwidths": (1.0, 2.0, 5.0)}, {"kernel": "linear"}], ids=["gaussian", "linear"]
 )
 def test_accuracy_on_overlapping_normals(settings):
-    found = []
+    result = []
     for seed in range(3):
         data = toy(seed)
         model = KernelPUSB(class_prior=0.4, random_state=seed, **settings, scenario="case-control").fit(
             data.X, data.labels
         )
-        found.append(np.mean(model.predict(data.X_test) == data.y_test))
+        result.append(np.mean(model.predict(data.X_test) == data.y_test))
         assert model.predict(data.X[data.labels == 0]).mean() == 0.4
-    assert np.mean(found) == pytest.approx(0.8700, abs=0.005)
+    assert np.mean(result) == pytest.approx(0.8700, abs=0.005)
 
 
 def biased(seed, chance):
@@ -154,14 +154,14 @@ def sigmoid(t):
 
 
 def test_labels_that_favour_obvious_positives_do_no_harm():
-    found = {"gaussian": [], "linear": []}
+    result = {"gaussian": [], "linear": []}
     for seed in range(3):
         data, X = biased(seed, lambda x: sigmoid(3 * (x @ MEAN / 1.25 - 1)))
-        for kernel, accuracies in found.items():
+        for kernel, accuracies in result.items():
             model = KernelPUSB(kernel=kernel, **QUICK, scenario="case-control").fit(X, data.labels)
             accuracies.append(np.mean(model.predict(data.X_test) == data.y_test))
-    assert np.mean(found["gaussian"]) == pytest.approx(BAYES_ACCURACY, abs=0.006)
-    assert np.mean(found["linear"]) == pytest.approx(BAYES_ACCURACY, abs=0.006)
+    assert np.mean(result["gaussian"]) == pytest.approx(BAYES_ACCURACY, abs=0.006)
+    assert np.mean(result["linear"]) == pytest.approx(BAYES_ACCURACY, abs=0.006)
 
 
 def test_where_bias_changes_the_order_rows_are_ranked_by_the_density_ratio():

@@ -77,12 +77,12 @@ class Cases:
             for seed in SEEDS
         ]
         support = {"support": self.support} if getattr(learner, "needs_support", False) else {}
-        found = []
+        result = []
         fitted = fit_many(runs, self.X, self.labels, rows=self.rows, **support)
         for run, test in zip(fitted, self.tests, strict=True):
             right = run.predict(self.X[test]) == self.positive[test]
-            found.append((right[self.positive[test]].mean() + right[~self.positive[test]].mean()) / 2)
-        return float(np.mean(found))
+            result.append((right[self.positive[test]].mean() + right[~self.positive[test]].mean()) / 2)
+        return float(np.mean(result))
 
 
 @pytest.fixture(scope="module", params=["digits", "spambase"])

@@ -139,11 +139,11 @@ def test_a_network_whose_steps_lead_nowhere_takes_larger_ones(rare):
     options = {"class_prior": 0.05, "device": "cpu", "progress": False, "random_state": 0}
     usual = learners.DistPU(**options)
     usual = learners.fit_many([usual], usual._learn_scale(usual._read(X, reset=True)), [labels])[0]
-    found = learners.DistPU(**options).fit(X, labels)
+    result = learners.DistPU(**options).fit(X, labels)
     assert area(labels == 1, usual.decision_function(X)) < 0.7
-    assert area(positive, found.decision_function(X)) > 0.9
-    assert 0.05 / 3 <= found.predict(X).mean() <= 0.15
-    assert found.get_params()["learning_rate"] == 5e-5  # settings stay as they were given
+    assert area(positive, result.decision_function(X)) > 0.9
+    assert 0.05 / 3 <= result.predict(X).mean() <= 0.15
+    assert result.get_params()["learning_rate"] == 5e-5  # settings stay as they were given
 
 
 @pytest.mark.torch
@@ -156,11 +156,11 @@ def test_a_training_that_forgets_its_labels_is_undone_and_says_so(few, monkeypat
     fit_many = learners.stack.rescue.fit_many
 
     def forgetting(fitted, *given, **told):
-        found = fit_many(fitted, *given, **told)
-        for one in found:
+        result = fit_many(fitted, *given, **told)
+        for one in result:
             for weights in one.network_.parameters():
                 weights.data.neg_()
-        return found
+        return result
 
     monkeypatch.setattr(learners.stack.rescue, "fit_many", forgetting)
     with pytest.warns(CollapseWarning, match="lost what it began with.*the start is kept"):

@@ -108,7 +108,7 @@ def test_cut_points_keep_both_children_and_stay_off_the_extremes():
 @pytest.mark.parametrize(("depth", "expected"), [(None, 0.828), (4, 0.870)])
 def test_accuracy_on_overlapping_normals(ten_toys, depth, expected):
     """A hundred trees on three draws, 20,000 test rows each; a forest's own chance moves the mean by 0.001."""
-    found = []
+    result = []
     for seed, draw in enumerate(ten_toys.draws[:3]):
         forest = PUET(
             class_prior=0.4,
@@ -118,9 +118,9 @@ def test_accuracy_on_overlapping_normals(ten_toys, depth, expected):
             cut="vote",
             scenario="case-control",
         ).fit(draw.X, draw.labels)
-        found.append(np.mean(forest.predict(draw.test) == draw.truth))
-    assert np.mean(found) == pytest.approx(expected, abs=0.004)
-    assert max(found) < BAYES_ACCURACY + 0.01
+        result.append(np.mean(forest.predict(draw.test) == draw.truth))
+    assert np.mean(result) == pytest.approx(expected, abs=0.004)
+    assert max(result) < BAYES_ACCURACY + 0.01
 
 
 def recursive_tree(X, labelled, rows, rng, node_risk, depth):
@@ -339,12 +339,12 @@ def test_single_sets_take_all_rows_for_the_population():
     y = rng.random(3000) < 0.5
     X = rng.normal(size=(3000, 2)) + 2 * y[:, None]
     labels = (y & (rng.random(3000) < 0.5)).astype(int)
-    found = {}
+    result = {}
     for scenario in ("single-set", "case-control"):
         forest = PUET(class_prior=0.5, scenario=scenario, max_depth=6, n_estimators=30, random_state=0).fit(X, labels)
-        found[scenario] = np.mean(forest.predict(X) == y)
-    assert found["single-set"] > 0.9
-    assert found["single-set"] > found["case-control"], "0.5 is not the share among the unlabelled rows"
+        result[scenario] = np.mean(forest.predict(X) == y)
+    assert result["single-set"] > 0.9
+    assert result["single-set"] > result["case-control"], "0.5 is not the share among the unlabelled rows"
 
 
 def test_pictures_are_rows_of_pixels_and_the_class_prior_can_be_estimated():

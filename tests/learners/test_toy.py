@@ -33,9 +33,9 @@ def test_accuracy_is_that_of_the_specification(ten_toys, learner, options, mean,
     Only VPU is shortened, to 150 steps: 600 give the same mean and take four times as long.
     """
     fitted = ten_toys.fit(learner, **{**FULL, **options})
-    found = ten_toys.accuracies(fitted)
-    assert found.mean() == pytest.approx(mean, abs=0.0005)
-    assert found.std() == pytest.approx(deviation, abs=0.0005)
+    result = ten_toys.accuracies(fitted)
+    assert result.mean() == pytest.approx(mean, abs=0.0005)
+    assert result.std() == pytest.approx(deviation, abs=0.0005)
     plain = [
         ((model.decision_function(draw.test) + model.cut_ > 0) == draw.truth).mean()
         for model, draw in zip(fitted, ten_toys.draws, strict=True)

@@ -176,24 +176,24 @@ ON_THE_TOY = {
 
 
 def accuracies(make, draws):
-    found = []
+    result = []
     for draw in draws:
         learner = make(draw)
         if isinstance(learner, OracleClassifier):  # the plain table, labelled rows not doubled
             learner.fit(draw.unlabelled, draw.labels[400:], truth=draw.hidden)
         else:
             learner.fit(draw.X, draw.labels)
-        found.append(np.mean(learner.predict(draw.test) == draw.truth))
-    return np.array(found)
+        result.append(np.mean(learner.predict(draw.test) == draw.truth))
+    return np.array(result)
 
 
 @pytest.mark.parametrize("name", ON_THE_TOY)
 def test_accuracy_on_overlapping_normals(ten_toys, name):
     make, mean, deviation = ON_THE_TOY[name]
-    found = accuracies(make, ten_toys.draws)
-    assert found.mean() == pytest.approx(mean, abs=0.001)
+    result = accuracies(make, ten_toys.draws)
+    assert result.mean() == pytest.approx(mean, abs=0.001)
     if deviation is not None:
-        assert found.std() == pytest.approx(deviation, abs=0.001)
+        assert result.std() == pytest.approx(deviation, abs=0.001)
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def test_accuracy_on_overlapping_normals(ten_toys, name):
 )
 def test_holding_rows_out_for_the_label_frequency_costs_little_accuracy(ten_toys, learner, in_sample, tolerance):
     """Of 40 held-out labelled rows the frequency is less certain, and so is the cut."""
-    found = accuracies(lambda draw: learner(linear(), scenario="single-set", random_state=0), ten_toys.draws)
-    assert found.mean() == pytest.approx(in_sample, abs=tolerance)
+    result = accuracies(lambda draw: learner(linear(), scenario="single-set", random_state=0), ten_toys.draws)
+    assert result.mean() == pytest.approx(in_sample, abs=tolerance)
 
 
 def test_label_frequency_on_the_toy(ten_toys):
@@ -390,9 +390,9 @@ def test_pictures_are_rows_of_pixels_by_default(learner):
     problem = toy(0, n_labelled=60, n_unlabelled=300, n_test=10)
     pictures = np.repeat(problem.X, 2, axis=1).reshape(-1, 1, 2, 2)
     expected = clone(learner).fit(pictures.reshape(len(pictures), -1), problem.labels)
-    found = clone(learner).fit(pictures, problem.labels)
+    result = clone(learner).fit(pictures, problem.labels)
     np.testing.assert_array_equal(
-        found.predict_proba(pictures), expected.predict_proba(pictures.reshape(len(pictures), -1))
+        result.predict_proba(pictures), expected.predict_proba(pictures.reshape(len(pictures), -1))
     )
 
 

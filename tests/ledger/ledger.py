@@ -71,65 +71,67 @@ def rows(size: int = 480, seed: int = 7) -> polars.DataFrame:
 ROWS = rows()
 
 
-def of(found: Any) -> list[float]:
+def of(result: Any) -> list[float]:
     """The numbers of an estimate, an interval or anything with a value and two ends."""
-    if isinstance(found, Estimate):
-        return [found.value, *(of(found.interval))]
-    if found is None:
+    if isinstance(result, Estimate):
+        return [result.value, *(of(result.interval))]
+    if result is None:
         return []
-    if isinstance(found, Interval):
-        return [found.low, found.high]
-    return [float(each) for each in np.ravel(found)]
+    if isinstance(result, Interval):
+        return [result.low, result.high]
+    return [float(each) for each in np.ravel(result)]
 
 
-def of_each(found: Mapping[str, Estimate], before: str = "") -> Numbers:
-    for name in found:
-        yield before + name, of(found[name])
+def of_each(result: Mapping[str, Estimate], before: str = "") -> Numbers:
+    for name in result:
+        yield before + name, of(result[name])
 
 
 def evaluations(asked: dict[str, Any], threshold: float | None) -> Numbers:
-    found = pulens.evaluate(ROWS, threshold=threshold, labelling="random", **REDRAWS, **asked)
-    yield "threshold", [found.threshold, *of(found.threshold_interval)]
-    yield "class prior", [found.class_prior.value, found.class_prior.unlabelled, *of(found.class_prior.interval)]
-    yield from of_each(found)
+    result = pulens.evaluate(ROWS, threshold=threshold, labelling="random", **REDRAWS, **asked)
+    yield "threshold", [result.threshold, *of(result.threshold_interval)]
+    yield "class prior", [result.class_prior.value, result.class_prior.unlabelled, *of(result.class_prior.interval)]
+    yield from of_each(result)
     if threshold is None:
         return
-    yield from of_each(found.at(0.4).estimates, "at .4, ")
-    yield from of_each(found.top(40), "top 40, ")
-    curve = found.decision_curve(ratios=[0.1, 0.3, 0.5])
+    yield from of_each(result.at(0.4).estimates, "at .4, ")
+    yield from of_each(result.top(40), "top 40, ")
+    curve = result.decision_curve(ratios=[0.1, 0.3, 0.5])
     yield "decision curve", of(np.concatenate([curve.model, curve.low, curve.high]))
-    if found.cells is not None:
-        for cell in found.cells:
+    if result.cells is not None:
+        for cell in result.cells:
             yield f"cell {cell.name}", [cell.class_prior, *of(cell.prior_interval), cell.recall]
-    if found.clusters is not None:
-        yield "clusters", of([*found.clusters.clusters, math_or_nan(found.clusters.design_effect)])
+    if result.clusters is not None:
+        yield "clusters", of([*result.clusters.clusters, math_or_nan(result.clusters.design_effect)])
 
 
 def comparisons(asked: dict[str, Any], threshold: float | None) -> Numbers:
     costs: dict[str, Any] = {"cost_ratio": 0.3} if threshold is None else {"threshold": threshold}
     names = ["roc_auc", "average_precision", "net_benefit" if threshold is None else "f1"]
-    found = pulens.compare(ROWS, score=["score", "other"], metrics=names, **costs, **REDRAWS, **asked)
-    for metric, each in found.estimates.items():
+    result = pulens.compare(
+        ROWS, score=["score", "other"], metrics=names, **costs, **REDRAWS, **asked, labelling="random"
+    )
+    for metric, each in result.estimates.items():
         yield from of_each(each, f"{metric}, ")
-    for metric, pairs in found.differences.items():
+    for metric, pairs in result.differences.items():
         for pair in pairs:
             more = [pair.probability, pair.p_value, pair.adjusted_p_value]
             yield f"{metric}, difference", [pair.value, *of(pair.interval), *more]
-    for metric, order in found.order.items():
+    for metric, order in result.order.items():
         yield f"{metric}, order", of([each.class_prior for each in order.crossings])
         yield from ((f"{metric}, order, {model}", of(each[::16])) for model, each in order.values.items())
 
 
 def calibrations(asked: dict[str, Any], threshold: float | None) -> Numbers:
     for name in ("brier_score", "calibration_in_the_large"):
-        yield name, of(getattr(calibration, name)(ROWS, **asked))
+        yield name, of(getattr(calibration, name)(ROWS, **asked, labelling="random"))
     if asked.get("class_prior") != PRIORS_OF_STRATA["range"]["class_prior"]:  # hundreds of fits, each as in the others
-        line = calibration.calibration_slope(ROWS, **asked)
+        line = calibration.calibration_slope(ROWS, **asked, labelling="random")
         yield "slope", [*of(line.intercept), *of(line.slope)]
-    found = calibration.reliability(ROWS, **REDRAWS, **asked)
-    error = found.error
+    result = calibration.reliability(ROWS, **REDRAWS, **asked, labelling="random")
+    error = result.error
     yield "expected error", [*of(error), error.corrected, error.noise_floor, error.p_value]
-    for place, each in enumerate(found.bins):
+    for place, each in enumerate(result.bins):
         yield f"bin {place}", [each.population, each.confidence, each.fraction, *of(each.interval)]
 
 
@@ -137,17 +139,17 @@ def decisions(asked: dict[str, Any], threshold: float | None) -> Numbers:
     wanted: dict[str, Any] = (
         {"cost_miss": 5, "cost_alarm": 1} if threshold is None else {"recall_at_least": 0.6, "capacity": 150}
     )
-    found = pulens.decide(ROWS, **wanted, **REDRAWS, **asked)
-    yield "threshold", of([math_or_nan(found.threshold)])
+    result = pulens.decide(ROWS, **wanted, **REDRAWS, **asked, labelling="random")
+    yield "threshold", of([math_or_nan(result.threshold)])
     for name in ("cost", "flagged", "recall", "precision"):
-        yield name, of(getattr(found, name))
-    yield from of_each(found.saving, "saving, ")
-    yield "priors", of(found.priors)
-    yield "useful ratios", of(found.useful_ratios)
-    if found.optimism is not None:
-        yield "optimism", [found.optimism]
-    if found.hits is not None:
-        yield "hits", of([math_or_nan(each) for each in found.hits])
+        yield name, of(getattr(result, name))
+    yield from of_each(result.saving, "saving, ")
+    yield "priors", of(result.priors)
+    yield "useful ratios", of(result.useful_ratios)
+    if result.optimism is not None:
+        yield "optimism", [result.optimism]
+    if result.hits is not None:
+        yield "hits", of([math_or_nan(each) for each in result.hits])
 
 
 def math_or_nan(number: float | None) -> float:
@@ -155,19 +157,19 @@ def math_or_nan(number: float | None) -> float:
 
 
 def segments(asked: dict[str, Any], threshold: float | None) -> Numbers:
-    found = pulens.evaluate_by(ROWS, "group", threshold=threshold, **REDRAWS, **asked)
-    for name, segment in found.segments.items():
+    result = pulens.evaluate_by(ROWS, "group", threshold=threshold, **REDRAWS, **asked, labelling="random")
+    for name, segment in result.segments.items():
         yield from of_each(segment.estimates, f"{name}, ")
 
 
 def gaps(asked: dict[str, Any], threshold: float | None) -> Numbers:
     for metric in ("recall", "precision") if threshold is not None else ("roc_auc",):
-        found = pulens.gaps_by(ROWS, "group", metric, threshold=threshold, **asked)
-        for group in found.groups:
+        result = pulens.gaps_by(ROWS, "group", metric, threshold=threshold, **asked, labelling="random")
+        for group in result.groups:
             yield f"{metric}, {group.name}", of(group.estimate)
-        for gap in (*found.differences, *found.against_rest):
+        for gap in (*result.differences, *result.against_rest):
             yield f"{metric}, {gap.first} - {gap.second}", [gap.value, gap.low, gap.high]
-        yield f"{metric}, equal", of([math_or_nan(found.critical_value), math_or_nan(found.p_value_equal)])
+        yield f"{metric}, equal", of([math_or_nan(result.critical_value), math_or_nan(result.p_value_equal)])
 
 
 def reviews() -> dict[str, Any]:
@@ -196,35 +198,35 @@ def window(day: int, share: float) -> pulens.Tally:
 def watched(**asked: Any) -> Numbers:
     reference = {f"2026-03-{day:02d}": window(day, 0.2) for day in range(1, 13)}
     windows = {f"2026-04-{day:02d}": window(40 + day, 0.2 if day < 4 else 0.5) for day in range(1, 7)}
-    found = pulens.watch(reference, windows, threshold=0.8, **asked)
+    result = pulens.watch(reference, windows, threshold=0.8, **asked)
     for name in windows:
         for line in ("prior", "precision", "recall", "f1"):
-            yield f"{name}, {line}", of(getattr(found[name], line, None))
-    for alarm in found.alarms:
+            yield f"{name}, {line}", of(getattr(result[name], line, None))
+    for alarm in result.alarms:
         yield f"alarm, {alarm.line}", of(alarm.interval)
 
 
 def evaluated(source: polars.DataFrame = ROWS, **asked: Any) -> Numbers:
-    found = pulens.evaluate(source, labelling="random", **REDRAWS, **asked)
-    yield "class prior", [found.class_prior.value, found.class_prior.unlabelled, *of(found.class_prior.interval)]
-    yield from of_each(found)
-    if found.audit is not None:
-        yield from of_each(found.audit.estimates, "audit, ")
+    result = pulens.evaluate(source, labelling="random", **REDRAWS, **asked)
+    yield "class prior", [result.class_prior.value, result.class_prior.unlabelled, *of(result.class_prior.interval)]
+    yield from of_each(result)
+    if result.audit is not None:
+        yield from of_each(result.audit.estimates, "audit, ")
 
 
 def compared(**asked: Any) -> Numbers:
-    found = pulens.compare(ROWS, score=["score", "other"], **REDRAWS, **asked)
-    for metric, pairs in found.differences.items():
+    result = pulens.compare(ROWS, score=["score", "other"], **REDRAWS, **asked, labelling="random")
+    for metric, pairs in result.differences.items():
         for pair in pairs:
             yield f"{metric}, difference", [pair.value, *of(pair.interval), pair.p_value]
 
 
 def doubted(**asked: Any) -> Numbers:
-    found = pulens.evaluate(ROWS, labelling="random", threshold=THRESHOLD, **REDRAWS, **asked)
+    result = pulens.evaluate(ROWS, labelling="random", threshold=THRESHOLD, **REDRAWS, **asked)
     for metric in ("recall", "precision", "roc_auc"):
-        each = found.sensitivity(metric, factor=2)
+        each = result.sensitivity(metric, factor=2)
         yield f"sensitivity, {metric}", [each.value, *of(each.possible), *of(each.interval)]
-    yield "bounds", [*of(found.bounds().roc_auc), *of(found.bounds().metric("precision", threshold=THRESHOLD))]
+    yield "bounds", [*of(result.bounds().roc_auc), *of(result.bounds().metric("precision", threshold=THRESHOLD))]
 
 
 STRATA, BOTH = DESIGNS["strata"], DESIGNS["both"]
@@ -290,10 +292,10 @@ def cases(names: Iterable[str] = NAMES) -> Iterator[tuple[str, Callable[[], Numb
 
 def lines_of(name: str, numbers: Callable[[], Numbers]) -> list[str]:
     try:
-        found = list(numbers())
+        result = list(numbers())
     except PulensError as refusal:
         return [f"{name}: refused, {type(refusal).__name__}"]
-    return [f"{name}/{what}: {' '.join(float(number).hex() for number in each)}" for what, each in found]
+    return [f"{name}/{what}: {' '.join(float(number).hex() for number in each)}" for what, each in result]
 
 
 def counted(names: Iterable[str] = NAMES) -> list[str]:
@@ -303,11 +305,11 @@ def counted(names: Iterable[str] = NAMES) -> list[str]:
 def differing(then: Iterable[str], now: Iterable[str], *, closely: bool = False) -> list[str]:
     """What differs between two ledgers, a line each, with the largest distance of its numbers."""
     old, new = (dict(line.split(": ", 1) for line in lines) for lines in (then, now))
-    found = []
+    result = []
     for name in [*old, *(name for name in new if name not in old)]:
         if old.get(name) != new.get(name) and not (closely and is_close(old.get(name), new.get(name))):
-            found.append(f"{name}: {distance(old.get(name), new.get(name))}")
-    return found
+            result.append(f"{name}: {distance(old.get(name), new.get(name))}")
+    return result
 
 
 def is_close(then: str | None, now: str | None) -> bool:
@@ -337,14 +339,14 @@ def main(arguments: list[str]) -> int:
     kept = NUMBERS.read_text().splitlines() if NUMBERS.exists() else []
     then = [line for line in kept if line.split("/")[0] in named]
     now = counted(named)
-    found = differing(then, now)
-    sys.stdout.write("\n".join([*found, f"{len(found)} of {len(now)} lines differ", ""]))
+    result = differing(then, now)
+    sys.stdout.write("\n".join([*result, f"{len(result)} of {len(now)} lines differ", ""]))
     if "--write" in arguments:
         others = [line for line in kept if line.split("/")[0] not in named]
         order = list(NAMES)
         every = sorted([*others, *now], key=lambda line: order.index(line.split("/")[0]))
         NUMBERS.write_text("\n".join(every) + "\n")
-    return int(bool(found))
+    return int(bool(result))
 
 
 if __name__ == "__main__":

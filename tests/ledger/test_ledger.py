@@ -12,9 +12,9 @@ from ledger import ledger
 @pytest.mark.parametrize("name", ledger.NAMES)
 def test_every_number_is_the_one_in_the_ledger(name):
     kept = [line for line in ledger.NUMBERS.read_text().splitlines() if line.split("/")[0] == name]
-    found = ledger.differing(kept, ledger.counted([name]), closely=True)
+    result = ledger.differing(kept, ledger.counted([name]), closely=True)
     assert kept, f"numbers.txt has no line of {name}"
-    assert not found, "\n".join(["python tests/ledger/ledger.py shows what moved:", *found[:20]])
+    assert not result, "\n".join(["python tests/ledger/ledger.py shows what moved:", *result[:20]])
 
 
 def test_a_moved_number_is_named_with_its_distance():

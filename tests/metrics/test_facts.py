@@ -26,12 +26,19 @@ SOURCE = Path(pulens.__file__).parent
 #: that were checked, a line that is called recall).
 ALLOWED = (
     *("research/", "learning/learners/"),
-    *("demo.py", "doors/bounds.py", "report/page_data.py", "plots/curves.py", "report/contradiction.py"),
-    *("testing/", "doors/many_segments/", "doors/top.py", "report/top.py", "report/one_file.py"),
+    *("demo.py", "evaluation/bounds.py", "report/page_data.py", "plots/curves.py", "report/contradiction.py"),
+    *("testing/", "groups/batch", "evaluation/top.py", "report/top.py", "report/one_file.py"),
     "report/notebook_pictures.py",
-    *("audits/", "watching/", "doors/audit.py", "report/audit_summary.py", "report/watch.py", "report/watch_page.py"),
+    *(
+        "audits/",
+        "monitoring/",
+        "evaluation/audit.py",
+        "report/audit_summary.py",
+        "report/watch.py",
+        "report/watch_page.py",
+    ),
     "report/watch_data.py",
-    "cells/answer.py",
+    "strata/answer.py",
     "metrics/averaged.py",  # declares several metrics
 )
 
@@ -59,7 +66,7 @@ def comparisons_and_lists(tree: ast.AST) -> list[int]:
 
 @pytest.mark.slow
 def test_names_of_metrics_are_compared_nowhere_but_in_their_own_files() -> None:
-    found = []
+    result = []
     for path in sorted(SOURCE.rglob("*.py")):
         place = path.relative_to(SOURCE).as_posix()
         if place.startswith(ALLOWED):
@@ -67,8 +74,8 @@ def test_names_of_metrics_are_compared_nowhere_but_in_their_own_files() -> None:
         lines = comparisons_and_lists(ast.parse(path.read_text("utf-8")))
         if path.parent.name == "metrics" and path.stem in METRICS:
             continue
-        found += [f"{place}:{line}" for line in lines]
-    assert found == []
+        result += [f"{place}:{line}" for line in lines]
+    assert result == []
 
 
 def test_the_page_script_leaves_names_to_the_facts() -> None:
@@ -130,10 +137,10 @@ def test_a_function_withholds_what_an_evaluation_withholds_and_a_scorer_has_its_
     positive = rng.random(600) < 0.3
     labels, scores = (positive & (rng.random(600) < 0.3)).astype(int), rng.normal(0.6 * positive)
     shown = pulens.evaluate(labels, scores, threshold=1.0, labelling="random").at(1.0)["precision"]
-    found = pulens.metrics.precision(labels, scores, threshold=1.0, confidence=confidence)
+    result = pulens.metrics.precision(labels, scores, threshold=1.0, confidence=confidence)
     assert shown.withheld_because
-    assert found.withheld_because == shown.withheld_because
-    assert math.isnan(found.value)
+    assert result.withheld_because == shown.withheld_because
+    assert math.isnan(result.value)
     number = MetricFunction("precision", METRICS["precision"], withholds=False)(labels, scores, threshold=1.0)
     assert 0 <= number.value <= 1
 
@@ -152,12 +159,12 @@ def test_many_replicates_at_once_are_those_one_by_one(name):
         totals = tuple(counts[:, kind, -1].astype(float) for kind in range(3))
         rates = [counts[:, kind] / np.maximum(totals[kind], 1)[:, None] for kind in range(3)]
         recoveries = recover_many(totals, priors, noise, Scenario.SINGLE_SET)
-        found = metric.many(recoveries, *rates)
-        if found is None:
+        result = metric.many(recoveries, *rates)
+        if result is None:
             assert noise
             continue
         each = [
             metric.compute(Tally(thresholds, *(kind.copy() for kind in one)), Assumptions(prior, noise))
             for one, prior in zip(counts, priors.tolist(), strict=True)
         ]
-        np.testing.assert_allclose(found, each, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(result, each, rtol=1e-12, atol=1e-14)

@@ -77,11 +77,11 @@ def said(tree):
 @pytest.mark.slow
 def test_a_metric_of_one_new_file_is_on_the_command_line_in_json_and_on_the_page(tree, said) -> None:
     assert "false_discovery_rate" in said["evaluate"]
-    found = json.loads((tree / "found.json").read_text())["estimates"]["false_discovery_rate"]
+    result = json.loads((tree / "found.json").read_text())["estimates"]["false_discovery_rate"]
     precision = json.loads((tree / "found.json").read_text())["estimates"]["precision"]
-    assert found["value"] == pytest.approx(1 - precision["value"])
-    assert found["low"] < found["value"] < found["high"]
-    assert found["method"] == "Jeffreys"
+    assert result["value"] == pytest.approx(1 - precision["value"])
+    assert result["low"] < result["value"] < result["high"]
+    assert result["method"] == "Jeffreys"
     page = (tree / "found.html").read_text()
     assert "False discovery rate (FDR)" in page
     assert "FP / (TP + FP)." in page

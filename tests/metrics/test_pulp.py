@@ -45,8 +45,8 @@ def test_every_ranking_of_few_rows_has_the_exact_value(everything):
             for hit_ranks in combinations(range(1, rows + 1), labelled):
                 hits = np.zeros(rows, np.int64)
                 hits[np.array(hit_ranks) - 1] = 1
-                found = pulp_of(Ranking(np.ones(rows, np.int64), hits))
-                assert found == pytest.approx(float(exact_pulp(hit_ranks, rows)), abs=1e-14)
+                result = pulp_of(Ranking(np.ones(rows, np.int64), hits))
+                assert result == pytest.approx(float(exact_pulp(hit_ranks, rows)), abs=1e-14)
 
 
 @pytest.mark.parametrize("blocks", [[(3, 1), (4, 2)], [(2, 2), (3, 1), (1, 0)], [(5, 2)], [(1, 0), (6, 3)]])
@@ -131,14 +131,14 @@ def test_a_cliff_in_the_middle_of_a_tie_is_not_smoothed_over():
 
 @given(rows=pu_rows())
 def test_rules_for_ties_are_ordered_and_chance_lies_below_the_maximum(rows):
-    found = {
+    result = {
         ties: pulens.metrics.pulp(*rows, ties=ties, scenario="case-control").value
         for ties in ("pessimistic", "expected", "optimistic")
     }
-    assert found["pessimistic"] - 1e-12 <= found["expected"] <= found["optimistic"] + 1e-12
+    assert result["pessimistic"] - 1e-12 <= result["expected"] <= result["optimistic"] + 1e-12
     marks = pulens.metrics.pulp(*rows, scenario="case-control").landmarks
     assert marks["chance"] < marks["maximum"] < 1
-    assert found["optimistic"] <= marks["maximum"] + 1e-12
+    assert result["optimistic"] <= marks["maximum"] + 1e-12
 
 
 @given(rows=pu_rows(), random=st.randoms(use_true_random=False))
@@ -153,8 +153,8 @@ def test_the_order_of_rows_does_not_matter(rows, random):
 
 def test_a_constant_score_has_the_chance_value_or_none_at_all():
     labels, scores = np.repeat([1, 0], [4, 26]), np.ones(30)
-    found = pulens.metrics.pulp(labels, scores, scenario="case-control")
-    assert found.landmarks["scaled"] == 0
+    result = pulens.metrics.pulp(labels, scores, scenario="case-control")
+    assert result.landmarks["scaled"] == 0
     assert pulens.metrics.pulp(labels, scores, ties="grouped", scenario="case-control").value == 0
 
 
@@ -166,8 +166,8 @@ def test_a_constant_function_averages_to_itself_under_every_rule():
 
 def test_hits_average_to_their_expectation_inside_a_long_tie():
     size, labelled = 2000, 37
-    found = average(Ranking(np.array([size]), np.array([labelled])), lambda called, hits: hits.astype(float))
-    assert found == pytest.approx(labelled / 2, rel=1e-12)
+    result = average(Ranking(np.array([size]), np.array([labelled])), lambda called, hits: hits.astype(float))
+    assert result == pytest.approx(labelled / 2, rel=1e-12)
 
 
 def test_no_class_prior_is_asked_for_and_none_is_used():
@@ -273,6 +273,6 @@ def test_log_pulp_is_the_mean_surprise_and_goes_on_where_pulp_stops():
 def test_correlation_of_billions_of_rows_is_a_number():
     ranking = Ranking(np.array([10**10, 10**10]), np.array([5 * 10**9, 10**9]))
     rows, labelled = ranking.rows, ranking.hits
-    found = average(ranking, lambda called, hits: matthews_at(called, hits, rows, labelled), "grouped")
+    result = average(ranking, lambda called, hits: matthews_at(called, hits, rows, labelled), "grouped")
     covariance = 5e9 * 2e10 - 1e10 * 6e9
-    assert found == pytest.approx(covariance / np.sqrt(1e10 * 1e10 * 6e9 * 1.4e10) / 3)
+    assert result == pytest.approx(covariance / np.sqrt(1e10 * 1e10 * 6e9 * 1.4e10) / 3)

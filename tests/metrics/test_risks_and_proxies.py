@@ -41,10 +41,10 @@ def test_the_zero_one_risk_is_the_error_rate_at_zero(rows, alpha, scenario):
 @given(rows=pu_rows(negatives=True), scenario=scenarios)
 def test_proxy_auc_in_the_single_set_compares_with_every_row(rows, scenario):
     labels, scores = rows
-    found = pulens.metrics.proxy_roc_auc(labels, scores, scenario=scenario).value
+    result = pulens.metrics.proxy_roc_auc(labels, scores, scenario=scenario).value
     others = scores[labels == 0] if scenario == "case-control" else scores
     gaps = scores[labels == 1][:, None] - others[None, :]
-    assert found == pytest.approx(((gaps > 0) + 0.5 * (gaps == 0)).mean())
+    assert result == pytest.approx(((gaps > 0) + 0.5 * (gaps == 0)).mean())
 
 
 @given(rows=pu_rows(), alpha=st.floats(0.01, 0.6), loss=st.sampled_from(list(LOSSES)))

@@ -66,7 +66,8 @@ def test_worked_numbers_come_out_to_the_digit(rows, assumed, name, answers):
 
 def test_ties_are_the_mean_over_all_orders():
     labels, scores = np.array([1, 0, 0, 1, 0, 0]), np.array([2, 2, 2, 1, 1, 0])
-    asked = {"precision_at_k": {"k": 2}, "recall_at_k": {"k": 4}, "rie": {"decay": 3}, "dcg_at_k": {"k": 3}}
+    # halfway down the list, where counts need not fit together with others than none and all
+    asked = {"precision_at_k": {"k": 3}, "recall_at_k": {"k": 4}, "rie": {"decay": 3}, "dcg_at_k": {"k": 3}}
     for name, parameters in asked.items():
         values = []
         for order in permutations(range(6)):
@@ -139,9 +140,11 @@ def test_intervals_at_k_hold_the_truth_about_as_often_as_they_say(scenario):
     held = dict.fromkeys(truths, 0)
     for labels, scores in worlds(150, scenario, 11):
         for name, truth in truths.items():
-            found = getattr(metrics, name)(labels, scores, k="10%", class_prior=0.15, scenario=scenario, confidence=0.9)
-            assert found.interval.low <= found.value <= found.interval.high
-            held[name] += truth in found.interval
+            result = getattr(metrics, name)(
+                labels, scores, k="10%", class_prior=0.15, scenario=scenario, confidence=0.9
+            )
+            assert result.interval.low <= result.value <= result.interval.high
+            held[name] += truth in result.interval
     for count in held.values():
         assert 0.83 < count / 150 < 0.97  # 90%, give or take three standard errors
 
@@ -150,9 +153,9 @@ def test_no_labelled_row_in_the_first_k_is_no_certain_zero():
     labels, scores = [0] * 10 + [1] * 5 + [0] * 35, -np.arange(50.0)
     at = {"class_prior": 0.15, "confidence": 0.95}
     for name in ("recall_at_k", "precision_at_k", "dcg_at_k", "ndcg_at_k"):
-        found = getattr(metrics, name)(labels, scores, k=5, **at)
-        assert found.value == 0
-        assert found.interval.high > 0.02
+        result = getattr(metrics, name)(labels, scores, k=5, **at)
+        assert result.value == 0
+        assert result.interval.high > 0.02
 
 
 def test_a_doubtful_class_prior_widens_what_needs_it_and_nothing_else():
@@ -182,8 +185,8 @@ def test_scorers_follow_from_the_catalogue():
 
 
 def test_net_benefit_is_money_without_its_unit():
-    found = metrics.net_benefit(*W, **W_APART, threshold=0.45, cost_ratio=20 / 520)
-    assert 500 * 0.2 - 500 * found.value == pytest.approx(8)
+    result = metrics.net_benefit(*W, **W_APART, threshold=0.45, cost_ratio=20 / 520)
+    assert 500 * 0.2 - 500 * result.value == pytest.approx(8)
     with pytest.raises(pulens.PulensError, match="strictly between 0 and 1"):
         metrics.net_benefit(*W, **W_APART, threshold=0.45, cost_ratio=1)
 
@@ -208,7 +211,7 @@ def test_what_binning_can_change_at_k_is_bounded():
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("mrr", "cannot be recovered .* a hidden positive may stand before the known one"),
+        ("mrr", "cannot be recovered .* a hidden positive may rank before the known one"),
         ("MAP", "cannot be recovered .* each query's own positives"),
         ("hit_rate@10", "cannot be recovered"),
         ("success_at_k", "cannot be recovered"),
@@ -237,9 +240,9 @@ def test_every_other_name_leads_to_a_metric_that_is_there():
 def test_a_list_that_is_short_for_the_decay_is_noticed(name):
     labels, scores = [1] * 10 + [0] * 90, np.arange(100.0)
     metric = getattr(pulens.metrics, name)
-    found = metric(labels, scores, class_prior=0.2, decay=21)
-    assert "the list has 100 rows, few for decay 21: its first 8 rows carry 80%" in str(found)
-    assert found.to_dict()["notice"] in str(found)
+    result = metric(labels, scores, class_prior=0.2, decay=21)
+    assert "the list has 100 rows, few for decay 21: its first 8 rows carry 80%" in str(result)
+    assert result.to_dict()["notice"] in str(result)
     assert metric(labels, scores, class_prior=0.2, decay=20).notice is None
 
 
@@ -274,19 +277,53 @@ def test_positives_and_negatives_among_the_first_rows_both_rise_with_k(seed, sce
     labels = (positive & (rng.random(4000) < 0.35)).astype(int)
     scores = np.round(rng.normal(1.4 * positive), 3)
     prior = float(rng.uniform(0.1, 0.2))  # often too high
-    found = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario, labelling="random")
-    rows_checked = (10, 20, 50, 100, 200, 500, 1000)
-    tops = [found.top(k) for k in rows_checked]
-    hits = np.array([0.0, *(top["precision_at_k"].value * top.k for top in tops)])
+    result = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario, labelling="random")
+    rows_checked = (1, 2, 3, 5, 7, 10, 13, 20, 25, 30, 50, 75, 100, 150, 200, 300, 500, 1000)
+    tops = [result.top(k) for k in rows_checked]
     steps = np.diff([0, *rows_checked])
-    assert (np.diff(hits) >= -1e-9).all()
-    assert (np.diff(hits) <= steps + 1e-9).all()
+
+    def fits(counts):
+        rises = np.diff([0.0, *counts])
+        return (rises >= -1e-9).all() and (rises <= steps + 1e-9).all()
+
+    precision = [top["precision_at_k"] for top in tops]
+    hits = [each.value * top.k for each, top in zip(precision, tops, strict=True)]
+    assert fits(hits)
+    assert fits([each.interval.low * top.k for each, top in zip(precision, tops, strict=True)])
+    assert fits([each.interval.high * top.k for each, top in zip(precision, tops, strict=True)])
     if scenario == "single-set":
         known = np.array([0.0, *(top.known for top in tops)])
-        assert (np.diff(hits) >= np.diff(known) - 1e-9).all()
+        assert (np.diff([0.0, *hits]) >= np.diff(known) - 1e-9).all()
         for top in tops:
             assert top["precision_at_k"].interval.low >= top.known / top.k - 1e-12
             assert top.hits.low >= math.floor(top.known)
+
+
+def test_a_place_is_the_same_whichever_others_were_asked_for():
+    rng = np.random.default_rng(1)
+    positive = rng.random(2000) < 0.2
+    labels, scores = (positive & (rng.random(2000) < 0.3)).astype(int), np.round(rng.normal(1.4 * positive), 2)
+    first, second = (pulens.evaluate(labels, scores, class_prior=0.25, labelling="random") for _ in range(2))
+    for k in (7, 5, 3):
+        first.top(k)
+    assert first.top(6)["precision_at_k"] == second.top(6)["precision_at_k"]
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_counts_at_places_of_the_list_are_sums_over_rows(apart):
+    """The slow way: every row's chance of being among the first."""
+    from pulens.counts.tally import Tally
+    from pulens.metrics.parts.top_of_list import RankedList
+    from pulens.recovery.assumptions import Assumptions
+    from pulens.scenario import Scenario
+
+    rng = np.random.default_rng(2)
+    labels, scores = rng.choice([1, 0, -1], 300, p=[0.2, 0.7, 0.1]), rng.integers(0, 90, 300).astype(float)
+    scenario = Scenario.CASE_CONTROL if apart else Scenario.SINGLE_SET
+    ranked = RankedList.of(Tally.from_arrays(labels, scores), Assumptions(0.2, scenario=scenario))
+    places = np.array([0.0, 1.0, 2.0, 3.5, 17.0, 100.0, ranked.rows])
+    slow = np.array([[kind @ ranked.membership(place) for place in places] for kind in ranked.kinds])
+    np.testing.assert_allclose(ranked.among(places), slow, atol=1e-9)
 
 
 def test_counts_are_moved_as_little_as_fitting_together_asks():
@@ -297,7 +334,7 @@ def test_counts_are_moved_as_little_as_fitting_together_asks():
     for _ in range(30):
         rows = np.sort(rng.uniform(0, 100, 6)).round()
         counts, spread = np.cumsum(rng.normal(8, 12, 6)), rng.uniform(0.5, 5, 6)
-        found = fitting_together(counts, rows, spread)
+        result = fitting_together(counts, rows, spread)
         # variables: the six counts and t
         above = np.column_stack([np.eye(6), -spread])
         below = np.column_stack([-np.eye(6), -spread])
@@ -307,9 +344,9 @@ def test_counts_are_moved_as_little_as_fitting_together_asks():
         best = linprog(
             [0] * 6 + [1], np.vstack([above, below, falls, leaps]), limits, bounds=[(None, None)] * 6 + [(0, None)]
         )
-        assert np.max(np.abs(found - counts) / spread) == pytest.approx(best.fun, abs=1e-7)
-        assert (np.diff(found) >= -1e-9).all()
-        assert (np.diff(found) <= np.diff(rows) + 1e-9).all()
+        assert np.max(np.abs(result - counts) / spread) == pytest.approx(best.fun, abs=1e-7)
+        assert (np.diff(result) >= -1e-9).all()
+        assert (np.diff(result) <= np.diff(rows) + 1e-9).all()
 
 
 def test_that_every_row_is_positive_is_no_headline():

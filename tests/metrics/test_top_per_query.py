@@ -13,10 +13,10 @@ import pytest
 
 import pulens
 from pulens.cli import main
-from pulens.doors.top_of_queries import top_of_queries
 from pulens.errors import InputError, PulensError
+from pulens.evaluation.top_of_queries import top_of_queries
 from pulens.evidence import gather
-from pulens.inputs import Reading
+from pulens.inputs import ReadOptions
 from pulens.inputs.queries import read_queries
 from pulens.metrics.parts.top_per_query import MACRO, FirstRowsOfQueries
 
@@ -27,7 +27,7 @@ IDS = ["a"] * 5 + ["b"] * 4 + ["c"] * 2
 
 def per_query(labels, scores, ids, k, **given):
     evidence = gather(labels, scores, **given)
-    return top_of_queries(evidence, read_queries(labels, scores, ids, Reading(negative=given.get("negative"))), k)
+    return top_of_queries(evidence, read_queries(labels, scores, ids, ReadOptions(negative=given.get("negative"))), k)
 
 
 def in_every_order(labels, scores, k):
@@ -46,19 +46,19 @@ def in_every_order(labels, scores, k):
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 def test_ties_within_queries_are_the_mean_over_all_orders(k):
     known = [1 if label else -1 for label in LABELS]
-    found = per_query(known, SCORES, IDS, k, negative=-1)
+    result = per_query(known, SCORES, IDS, k, negative=-1)
     parts = []
     for query in "abc":
         rows = [row for row, name in enumerate(IDS) if name == query]
         parts.append((*in_every_order([LABELS[row] for row in rows], [SCORES[row] for row in rows], k), len(rows)))
     hits, gains = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
-    assert found["recall_at_k"].value == pytest.approx(hits.sum() / 3, abs=1e-14)
-    assert found[MACRO].value == pytest.approx((hits[0] / 2 + hits[1] / 1) / 2, abs=1e-14)  # c has no positive
-    assert found["precision_at_k"].value == pytest.approx(hits.mean() / k, abs=1e-14)  # and counts as 0 here
-    assert found["dcg_at_k"].value == pytest.approx(gains.mean(), abs=1e-14)
+    assert result["recall_at_k"].value == pytest.approx(hits.sum() / 3, abs=1e-14)
+    assert result[MACRO].value == pytest.approx((hits[0] / 2 + hits[1] / 1) / 2, abs=1e-14)  # c has no positive
+    assert result["precision_at_k"].value == pytest.approx(hits.mean() / k, abs=1e-14)  # and counts as 0 here
+    assert result["dcg_at_k"].value == pytest.approx(gains.mean(), abs=1e-14)
     best = [sum(1 / math.log2(place + 2) for place in range(min(k, many))) for many in (2, 1)]
-    assert found["ndcg_at_k"].value == pytest.approx((gains[0] / best[0] + gains[1] / best[1]) / 2, abs=1e-14)
-    assert found.short == sum(k > length for *_, length in parts)
+    assert result["ndcg_at_k"].value == pytest.approx((gains[0] / best[0] + gains[1] / best[1]) / 2, abs=1e-14)
+    assert result.short == sum(k > length for *_, length in parts)
 
 
 @pytest.mark.parametrize(
@@ -73,20 +73,20 @@ def test_ties_within_queries_are_the_mean_over_all_orders(k):
 def test_one_query_is_one_list(given, k):
     labels, scores = [1, 1, 1, 0, 0, 0, 0, 0], [0.85, 0.65, 0.45, 0.9, 0.7, 0.5, 0.3, 0.2]
     evidence = gather(labels, scores, **given)
-    queries = read_queries([*labels, 0], [*scores, 0.1], ["a"] * 8 + ["b"], Reading())
+    queries = read_queries([*labels, 0], [*scores, 0.1], ["a"] * 8 + ["b"], ReadOptions())
     alone = FirstRowsOfQueries(evidence, type(queries.tallies).of({"a": queries.tallies["a"]}), k)
-    found = alone.estimates(None)
+    result = alone.estimates(None)
     counts = () if given.get("label_noise") else ("recall_at_k", "precision_at_k")  # they fit together over k
     for name in (*counts, "dcg_at_k"):
         whole = getattr(pulens.metrics, name)(labels, scores, k=k, **given).value
-        assert found[name].value == pytest.approx(whole, abs=1e-14)
-    assert bool(found[MACRO].undefined_because) is bool(given.get("label_noise"))
+        assert result[name].value == pytest.approx(whole, abs=1e-14)
+    assert bool(result[MACRO].undefined_because) is bool(given.get("label_noise"))
 
 
 def test_a_share_of_each_query_is_counted_query_by_query():
-    found = per_query(LABELS, SCORES, IDS, "50%", class_prior=0.5)
-    assert found.looked_at == 3 + 2 + 1
-    assert found.share == pytest.approx(6 / 11)
+    result = per_query(LABELS, SCORES, IDS, "50%", class_prior=0.5)
+    assert result.looked_at == 3 + 2 + 1
+    assert result.share == pytest.approx(6 / 11)
 
 
 def test_intervals_leave_out_one_query_at_a_time():
@@ -95,16 +95,16 @@ def test_intervals_leave_out_one_query_at_a_time():
     labels = (rng.random(240) < 0.15).astype(int)
     scores = rng.normal(labels).round(1)
     evidence = gather(labels, scores, class_prior=0.3)
-    rows = FirstRowsOfQueries(evidence, read_queries(labels, scores, ids, Reading()).tallies, 5)
+    rows = FirstRowsOfQueries(evidence, read_queries(labels, scores, ids, ReadOptions()).tallies, 5)
     names = ("recall_at_k", "precision_at_k", "dcg_at_k")
     without = []
     for query in range(12):
         kept = ids != query
-        found = per_query(labels[kept], scores[kept], ids[kept], 5, class_prior=0.3)
-        without.append([found[name].value for name in names])
+        result = per_query(labels[kept], scores[kept], ids[kept], 5, class_prior=0.3)
+        without.append([result[name].value for name in names])
     for place, name in enumerate(names):
-        found = rows.numbers[name].replicates(evidence.class_prior.unlabelled)
-        assert np.sort(found) == pytest.approx(np.sort([row[place] for row in without]), abs=1e-12)
+        result = rows.numbers[name].replicates(evidence.class_prior.unlabelled)
+        assert np.sort(result) == pytest.approx(np.sort([row[place] for row in without]), abs=1e-12)
 
 
 def test_a_difference_of_two_scores_is_surer_than_both():
@@ -119,15 +119,15 @@ def test_a_difference_of_two_scores_is_surer_than_both():
         ).top(5, per="query")
         for noise in (0.2, 0.3)
     )
-    found = one.less(two)
+    result = one.less(two)
     for name in ("recall_at_k", MACRO, "precision_at_k", "dcg_at_k"):
-        assert found[name].value == pytest.approx(one[name].value - two[name].value, abs=1e-12)
-        assert found[name].interval.width < 0.8 * one[name].interval.width
-        assert found[name].value in found[name].interval
-    assert pickle.loads(pickle.dumps(one)).less(two)["dcg_at_k"] == found["dcg_at_k"]
+        assert result[name].value == pytest.approx(one[name].value - two[name].value, abs=1e-12)
+        assert result[name].interval.width < 0.8 * one[name].interval.width
+        assert result[name].value in result[name].interval
+    assert pickle.loads(pickle.dumps(one)).less(two)["dcg_at_k"] == result["dcg_at_k"]
     backwards = two.less(one)["recall_at_k"].interval
     assert (-backwards.high, -backwards.low) == pytest.approx(
-        (found["recall_at_k"].interval.low, found["recall_at_k"].interval.high)
+        (result["recall_at_k"].interval.low, result["recall_at_k"].interval.high)
     )
     other = pulens.evaluate(labels[:-20], common[:-20], per=ids[:-20], class_prior=0.25, labelling="random").top(
         5, per="query"
@@ -187,6 +187,6 @@ def test_the_command_leads_with_the_first_rows_of_each_query(tmp_path, capsys):
 
 
 def test_fewer_than_five_queries_with_labels_have_no_interval():
-    found = pulens.evaluate(LABELS, SCORES, per=IDS, class_prior=0.5, labelling="random").top(2, per="query")
-    assert found["recall_at_k"].interval is None
-    assert found["ndcg_at_k"].undefined_because.startswith("the best order of a query")
+    result = pulens.evaluate(LABELS, SCORES, per=IDS, class_prior=0.5, labelling="random").top(2, per="query")
+    assert result["recall_at_k"].interval is None
+    assert result["ndcg_at_k"].undefined_because.startswith("the best order of a query")

@@ -14,9 +14,9 @@ pytestmark = pytest.mark.everything(guards=("pyproject.toml", "constraints", "do
 
 def said_by(said: dict[str, str], *words: str) -> str:
     """What the command with these words printed."""
-    found = [output for command, output in said.items() if all(word in command for word in words)]
-    assert found, f"no command with {words} on the page"
-    return found[0]
+    result = [output for command, output in said.items() if all(word in command for word in words)]
+    assert result, f"no command with {words} on the page"
+    return result[0]
 
 
 def test_the_installed_package_is_the_one_of_this_checkout(newcomer, started):

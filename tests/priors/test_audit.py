@@ -10,8 +10,8 @@ import pulens
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.evidence import Evidence
-from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.resampling import Resampling
+from pulens.inference.intervals import IntervalEstimator
+from pulens.inference.kernels.resampling import Resampling
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate, value
 from pulens.priors import Audit, prior_from_audit, rows_to_audit
@@ -33,9 +33,9 @@ def test_audit_interval_is_clopper_and_pearsons(positives, checked):
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 0.93])
 def test_audit_interval_covers_at_least_as_often_as_it_says(share):
     checked = 60
-    found = np.arange(checked + 1)
-    chance = binom.pmf(found, checked, share)
-    covers = [share in Audit(int(k), checked).interval(0.9) for k in found]
+    result = np.arange(checked + 1)
+    chance = binom.pmf(result, checked, share)
+    covers = [share in Audit(int(k), checked).interval(0.9) for k in result]
     assert chance[covers].sum() >= 0.9
 
 
@@ -121,12 +121,12 @@ def test_an_audit_decides_alone_whatever_the_scores_say(rows):
 def test_every_door_takes_an_audit(rows):
     labels, scores = rows
     given = {"audit": (17, 200), "scenario": "case-control"}
-    comparison = pulens.compare(labels, {"a": scores, "b": -scores}, **given, redraws=100)
+    comparison = pulens.compare(labels, {"a": scores, "b": -scores}, **given, redraws=100, labelling="random")
     assert comparison.class_prior.method == "audit of 200 rows"
     assert pulens.metrics.precision(labels, scores, threshold=1, **given).interval is not None
     assert pulens.metrics.pulp(labels, scores, **given).value > 0
     probabilities = 1 / (1 + np.exp(-scores))
-    assert pulens.calibration.reliability(labels, probabilities, **given).class_prior == 17 / 200
+    assert pulens.calibration.reliability(labels, probabilities, **given, labelling="random").class_prior == 17 / 200
 
 
 @pytest.mark.parametrize("scenario", ["case-control", "single-set"])
@@ -150,7 +150,9 @@ def test_an_audit_beside_an_estimator_is_refused_with_both_ways_out(rows):
     for call in (
         lambda: pulens.evaluate(*rows, class_prior="auto", audit=(17, 200), labelling="random"),
         lambda: pulens.estimate_prior(*rows, method="auto", audit=(17, 200)),
-        lambda: pulens.compare(rows[0], {"a": rows[1], "b": -rows[1]}, class_prior="auto", audit=(17, 200)),
+        lambda: pulens.compare(
+            rows[0], {"a": rows[1], "b": -rows[1]}, class_prior="auto", audit=(17, 200), labelling="random"
+        ),
     ):
         with pytest.raises(AssumptionError, match=r"audit 17/200 beside .*'auto'.*Leave out 'auto'.*combine=True"):
             call()
@@ -191,14 +193,14 @@ def test_metrics_hold_the_truth_as_often_as_the_audits_own_interval(share, name)
         np.array([share * hits + (1 - share) * alarms, 1.0]) * many,
         np.zeros(2),
     )
-    found = np.arange(40)
-    found = found[binom.pmf(found, 200, share) > 1e-7]  # what never happens cannot be added up to anything
-    chance = binom.pmf(found, 200, share)
+    result = np.arange(40)
+    result = result[binom.pmf(result, 200, share) > 1e-7]  # what never happens cannot be added up to anything
+    chance = binom.pmf(result, 200, share)
     covered = []
-    for k in found.tolist():
+    for k in result.tolist():
         prior = prior_from_audit((k, 200), tally.totals)
         evidence = Evidence(tally, prior, 0.0, Scenario.CASE_CONTROL)
-        doubts = Doubts(evidence, Resampling(0.95, 4000, 0))
+        doubts = IntervalEstimator(evidence, Resampling(0.95, 4000, 0))
         got = estimate(name, METRICS[name], evidence, threshold=1.0, doubts=doubts).interval
         truth = value(METRICS[name], tally, evidence.assumptions_at(share), 1.0)
         covered.append(got.low <= truth <= got.high)

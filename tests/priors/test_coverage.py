@@ -15,8 +15,8 @@ def test_intervals_and_feasible_ranges_hold_the_truth():
         prior, distance = (0.05, 0.2, 0.5)[run % 3], (1.2, 2.0)[run % 2]
         positives = rng.binomial(3000, prior)
         scores = np.concatenate([rng.normal(distance, 1, 200 + positives), rng.normal(0, 1, 3000 - positives)])
-        found = estimate_from_tally(Tally.from_arrays(np.repeat([1, 0], [200, 3000]), scores))
-        held += positives / 3000 in found.unlabelled_interval
-        feasible += positives / 3000 in found.unlabelled_feasible
+        result = estimate_from_tally(Tally.from_arrays(np.repeat([1, 0], [200, 3000]), scores))
+        held += positives / 3000 in result.unlabelled_interval
+        feasible += positives / 3000 in result.unlabelled_feasible
     assert held >= 53  # 60 at 95%: fewer than 53 has a chance of 1 in 70
     assert feasible == runs

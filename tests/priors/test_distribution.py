@@ -16,11 +16,11 @@ def of(density, size=4001):
 
 
 def test_quantiles_mean_and_spread_are_those_of_the_density():
-    found = of(beta(3, 9).pdf)
+    result = of(beta(3, 9).pdf)
     for share in (0.025, 0.5, 0.9):
-        assert found.quantile(share) == pytest.approx(beta(3, 9).ppf(share), abs=1e-4)
-    assert found.mean == pytest.approx(0.25, abs=1e-4)
-    assert found.standard_deviation == pytest.approx(beta(3, 9).std(), abs=1e-4)
+        assert result.quantile(share) == pytest.approx(beta(3, 9).ppf(share), abs=1e-4)
+    assert result.mean == pytest.approx(0.25, abs=1e-4)
+    assert result.standard_deviation == pytest.approx(beta(3, 9).std(), abs=1e-4)
 
 
 def test_interval_reaches_zero_only_where_zero_is_likely():
@@ -36,8 +36,8 @@ def test_draws_follow_the_density():
 
 
 def test_a_limit_below_all_likelihood_leaves_the_values_next_to_it():
-    found = PriorDistribution(np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.0, 1.0])).below(0.25)
-    assert found.quantile(0.5) == pytest.approx(0.2, abs=0.06)
+    result = PriorDistribution(np.array([0.1, 0.2, 0.3]), np.array([0.0, 0.0, 1.0])).below(0.25)
+    assert result.quantile(0.5) == pytest.approx(0.2, abs=0.06)
 
 
 def test_an_estimated_prior_can_be_drawn_from():

@@ -17,9 +17,9 @@ from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
 from pulens.priors import _shapes
 from pulens.priors._cells import cut
-from pulens.priors._doubt import doubted, implied_auc, weakness
 from pulens.priors._misfit import misfit
 from pulens.priors._shapes import profile
+from pulens.priors._uncertainty import doubted, implied_auc, weakness
 from pulens.priors.feasible import highest_prior
 from pulens.priors.from_scores.auto import CELLS, SHAPES, auto
 
@@ -51,14 +51,14 @@ CLUMPS = made(
     [(SHAPE_RIGHT, 0.3313, -2.88, 0.2856, 0.2049), (IMPURE, 0.4737, -2.86, 0.2821, 0.3266)],
 )
 def test_worked_cases(tally, limit, unfit, weak, trusted):
-    found = auto(tally)
+    result = auto(tally)
     assert highest_prior(tally) == pytest.approx(limit, abs=5e-5)
-    assert found.details["misfit"] == pytest.approx(unfit, abs=0.01)
-    assert weakness(found.details["implied_auc"]) == pytest.approx(weak, abs=5e-5)
-    assert found.details["full trust"] == pytest.approx(trusted, abs=2e-4)
-    assert found.value == pytest.approx(trusted, abs=2e-4)  # a perfect fit is not discounted
-    assert found.details["discount"] == 1
-    assert found.details["doubt"] == pytest.approx(0.25 * weak, abs=1e-4)
+    assert result.details["misfit"] == pytest.approx(unfit, abs=0.01)
+    assert weakness(result.details["implied_auc"]) == pytest.approx(weak, abs=5e-5)
+    assert result.details["full trust"] == pytest.approx(trusted, abs=2e-4)
+    assert result.value == pytest.approx(trusted, abs=2e-4)  # a perfect fit is not discounted
+    assert result.details["discount"] == 1
+    assert result.details["doubt"] == pytest.approx(0.25 * weak, abs=1e-4)
 
 
 def test_negatives_that_look_like_positives_do_not_put_the_truth_outside():
@@ -68,21 +68,21 @@ def test_negatives_that_look_like_positives_do_not_put_the_truth_outside():
 
 
 def test_shapes_that_do_not_fit_count_for_nothing():
-    trusting, found = auto(CLUMPS, doubt=0, discount=0), auto(CLUMPS)
+    trusting, result = auto(CLUMPS, doubt=0, discount=0), auto(CLUMPS)
     assert trusting.high - trusting.low < 0.005  # absurdly sure, and the truth is 0.1
-    assert found.details["misfit"] == pytest.approx(191, abs=1)
-    assert found.details["discount"] < 0.02
-    assert found.low < 0.1 < found.high
-    assert "misfit-shapes" in [notice.code for notice in found.notices]
+    assert result.details["misfit"] == pytest.approx(191, abs=1)
+    assert result.details["discount"] < 0.02
+    assert result.low < 0.1 < result.high
+    assert "misfit-shapes" in [notice.code for notice in result.notices]
 
 
 def test_arithmetic_of_weakness_and_discount():
     assert implied_auc(0.8, 0.2) == pytest.approx(0.875)
     assert weakness(0.875) == pytest.approx(0.37796, abs=1e-5)
-    found = doubted(np.array([0.1, 0.3]), np.zeros(2), limit=0.4, observed_auc=0.8, misfit=2.0)
-    weak = weakness(found.implied_auc)
-    assert found.discount == pytest.approx(1 / (1 + 2 * weak))
-    assert found.doubt == pytest.approx(0.25 * weak)
+    result = doubted(np.array([0.1, 0.3]), np.zeros(2), limit=0.4, observed_auc=0.8, misfit=2.0)
+    weak = weakness(result.implied_auc)
+    assert result.discount == pytest.approx(1 / (1 + 2 * weak))
+    assert result.doubt == pytest.approx(0.25 * weak)
 
 
 def test_mixture_of_evidence_doubt_and_purity_against_direct_integration():
@@ -90,8 +90,8 @@ def test_mixture_of_evidence_doubt_and_purity_against_direct_integration():
     values = np.linspace(0.01, 0.5, 50)
     evidence = -0.5 * ((values - 0.2) / 0.05) ** 2
     limit, unfit = 0.45, 1.5
-    found = doubted(values, evidence, limit=limit, observed_auc=0.85, misfit=unfit)
-    pure = 0.2 * (1 - found.discount)
+    result = doubted(values, evidence, limit=limit, observed_auc=0.85, misfit=unfit)
+    pure = 0.2 * (1 - result.discount)
 
     def mass(trust, end):
         """In roots of shares the density has no pole: a fine trapezoid."""
@@ -102,35 +102,35 @@ def test_mixture_of_evidence_doubt_and_purity_against_direct_integration():
         return np.trapezoid(heights[inside], roots[inside]) / np.trapezoid(heights, roots)
 
     for level in (0.025, 0.5, 0.975):
-        share = found.distribution.quantile(level)
-        believed = mass(found.discount, share)
+        share = result.distribution.quantile(level)
+        believed = mass(result.discount, share)
         doubting = mass(0.0, share)
         near = (share / limit) ** 5
-        mixed = (1 - pure) * ((1 - found.doubt) * believed + found.doubt * doubting) + pure * near
+        mixed = (1 - pure) * ((1 - result.doubt) * believed + result.doubt * doubting) + pure * near
         assert mixed == pytest.approx(level, abs=2e-3)
 
 
 @given(st.floats(0.02, 0.95), st.floats(0.4, 0.99), st.floats(-3, 200), st.floats(0.01, 0.9), st.floats(0.001, 0.2))
 def test_nothing_lies_beyond_the_feasible_limit(limit, area, unfit, centre, spread):
     values = np.linspace(0.005, 0.99, 60)
-    found = doubted(
+    result = doubted(
         values, -0.5 * ((values - centre) / spread) ** 2, limit=limit, observed_auc=area, misfit=unfit
     ).distribution
-    low, high = found.interval(0.95)
+    low, high = result.interval(0.95)
     assert 0 <= low <= high <= limit * (1 + 1e-9)
-    assert found.masses.sum() == pytest.approx(1)
+    assert result.masses.sum() == pytest.approx(1)
 
 
 def test_misfit_is_small_where_a_shape_is_right_and_grows_with_rows_where_none_is():
     rng = np.random.default_rng(5)
 
     def mean_misfit(positive, negative, n, runs):
-        found = []
+        result = []
         for _ in range(runs):
             tally = made(positive(n), np.concatenate([positive(2 * n), negative(8 * n)]))
             cells = cut(tally, CELLS)
-            found.append(misfit(cells, profile(cells, SHAPES)))
-        return float(np.mean(found))
+            result.append(misfit(cells, profile(cells, SHAPES)))
+        return float(np.mean(result))
 
     def two_places(size):
         return rng.choice([0.0, 3.0], size) + 0.3 * rng.normal(size=size)
@@ -153,9 +153,9 @@ def test_more_rows_do_not_make_a_wrong_shape_surer():
         positive = rng.choice([0.0, 3.0], 3 * n) + 0.3 * rng.normal(size=3 * n)
         negative = rng.choice([1.5, -2.0], 18 * n, p=[0.2, 0.8]) + 0.3 * rng.normal(size=18 * n)
         tally = made(positive[:n], np.concatenate([positive[n:], negative]))
-        found = auto(tally)
-        widths.append(found.high - found.low)
-        held += found.low <= 0.1 <= found.high
+        result = auto(tally)
+        widths.append(result.high - result.low)
+        held += result.low <= 0.1 <= result.high
     assert held == 2
     assert widths[1] > 0.5 * widths[0]
 
@@ -204,15 +204,15 @@ def test_intervals_hold_on_scores_of_models_trained_on_real_tables(shared):
             drawn = real_worlds.draw(world, rng)
             tally = Tally.from_arrays(drawn.labels, drawn.scores)
             for options in ({}, {"doubt": 0, "discount": 0}):
-                found = auto(tally, **options)
-                held = found.low <= drawn.unlabelled_prior <= found.high
+                result = auto(tally, **options)
+                held = result.low <= drawn.unlabelled_prior <= result.high
                 doubting, trusting = (doubting + held, trusting) if not options else (doubting, trusting + held)
     assert doubting >= 32  # of 36: at 95% fewer have a chance of 1 in 40
     assert trusting < doubting
 
 
 def test_likelihoods_that_no_double_holds_are_said_in_words(monkeypatch) -> None:
-    found = _shapes.profile
+    result = _shapes.profile
     on_grid = _shapes._on_grid
 
     def lost(*given):
@@ -222,7 +222,7 @@ def test_likelihoods_that_no_double_holds_are_said_in_words(monkeypatch) -> None
     rng = np.random.default_rng(0)
     tally = Tally.from_arrays(np.repeat([1, 0], [50, 200]), rng.normal(size=250))
     with pytest.raises(AssumptionError, match="numbers that a computer holds"):
-        found(cut(tally, 50), (_shapes.Shape("line"),))
+        result(cut(tally, 50), (_shapes.Shape("line"),))
 
 
 def test_a_prior_too_large_for_floating_point_is_refused_in_words():

@@ -167,20 +167,20 @@ def test_estimates_agree_on_a_tally_and_on_rows(rows):
 
 @pytest.mark.parametrize("name", NOISE_ESTIMATORS)
 def test_prior_and_noise_are_shares_and_compatible(name, rows):
-    found = pulens.estimate_prior_and_noise(*rows, method=name, scenario="case-control")
-    assert 0 <= found.label_noise.value < 1
-    assert 0 <= found.class_prior.unlabelled < 1 - found.label_noise.value
-    assert found.label_noise.feasible.low == 0
+    result = pulens.estimate_prior_and_noise(*rows, method=name, scenario="case-control")
+    assert 0 <= result.label_noise.value < 1
+    assert 0 <= result.class_prior.unlabelled < 1 - result.label_noise.value
+    assert result.label_noise.feasible.low == 0
 
 
 @pytest.mark.parametrize("name", NOISE_ESTIMATORS)
 def test_noise_is_found_where_classes_are_well_separated(name):
     rng = np.random.default_rng(31)
     labels, scores, truth = world(rng, n=2000, m=10_000, prior=0.2, distance=4.0, noise=0.2)
-    found = pulens.estimate_prior_and_noise(labels, scores, method=name, scenario="case-control")
+    result = pulens.estimate_prior_and_noise(labels, scores, method=name, scenario="case-control")
     slack = 0.12 if name == "alphamax" else 0.05
-    assert found.label_noise.value == pytest.approx(0.2, abs=slack)
-    assert found.class_prior.unlabelled == pytest.approx(truth, abs=slack)
+    assert result.label_noise.value == pytest.approx(0.2, abs=slack)
+    assert result.class_prior.unlabelled == pytest.approx(truth, abs=slack)
 
 
 @pytest.mark.parametrize("name", [name for name in NOISE_ESTIMATORS if with_noise.find(name).rank_based])
@@ -206,7 +206,7 @@ def test_counts_of_hundreds_of_billions_are_read(name):
     """The likelihood of so many rows is narrower than any step of a grid."""
     rng = np.random.default_rng(3)
     counts = [rng.integers(0, 10**9, 60) for _ in range(2)]
-    found = estimate_from_tally(Tally.from_increments(np.arange(60.0), *counts), name, scenario="case-control")
-    assert 0 <= found.value <= 1
-    if found.interval is not None:
-        assert found.interval.low <= found.value <= found.interval.high
+    result = estimate_from_tally(Tally.from_increments(np.arange(60.0), *counts), name, scenario="case-control")
+    assert 0 <= result.value <= 1
+    if result.interval is not None:
+        assert result.interval.low <= result.value <= result.interval.high

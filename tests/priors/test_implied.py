@@ -28,10 +28,10 @@ def test_positives_divide_as_labelled_rows_do():
     whole = Totals(50, 950, 0)
     prior = whole_prior(0.2, whole)
     assert label_frequency(whole, prior) == pytest.approx(0.25)
-    found = implied_prior(segment(20, 180), whole, prior)
-    assert found.value == pytest.approx(20 / 0.25 / 200)
-    assert found.unlabelled == pytest.approx((80 - 20) / 180)
-    assert "equally often in every segment" in found.assumption
+    result = implied_prior(segment(20, 180), whole, prior)
+    assert result.value == pytest.approx(20 / 0.25 / 200)
+    assert result.unlabelled == pytest.approx((80 - 20) / 180)
+    assert "equally often in every segment" in result.assumption
     parts = [segment(20, 180), segment(30, 770)]
     values = [implied_prior(part, whole, prior).value * part.totals.rows for part in parts]
     assert sum(values) == pytest.approx(0.2 * 1000)
@@ -53,8 +53,8 @@ def test_a_segment_that_would_need_more_positives_than_rows_is_refused_with_the_
 def test_an_implied_prior_above_what_scores_allow_is_said():
     """Labelled rows far above every unlabelled one: hardly an unlabelled row can be positive."""
     whole = Totals(400, 3600, 0)
-    found = implied_prior(segment(100, 300, apart=1000.0), whole, whole_prior(0.3, whole))
-    assert [notice.code for notice in found.notices] == ["implied-prior-impossible"]
+    result = implied_prior(segment(100, 300, apart=1000.0), whole, whole_prior(0.3, whole))
+    assert [notice.code for notice in result.notices] == ["implied-prior-impossible"]
     assert implied_prior(segment(100, 300), whole, whole_prior(0.3, whole)).notices == ()
 
 
@@ -70,9 +70,9 @@ def test_the_interval_is_that_of_the_ratio_of_two_posteriors():
         share = rows / 2000
         drawn = 0.1 * inside / (share * inside + (1 - share) * outside)
         low, high = np.quantile(drawn, [0.025, 0.975])
-        found = implied_prior(segment(labelled, unlabelled), whole, prior).interval
-        assert found.low == pytest.approx(low, rel=0.08)
-        assert found.high == pytest.approx(high, rel=0.08)
+        result = implied_prior(segment(labelled, unlabelled), whole, prior).interval
+        assert result.low == pytest.approx(low, rel=0.08)
+        assert result.high == pytest.approx(high, rel=0.08)
 
 
 def test_the_doubt_about_the_class_prior_of_all_rows_is_carried_along():

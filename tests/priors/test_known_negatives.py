@@ -40,16 +40,16 @@ def test_an_estimator_reads_known_negatives_where_it_says_so() -> None:
 def test_negatives_from_the_top_of_a_list_are_warned_of(scenario: str) -> None:
     for from_the_top, severity in ((False, Severity.NOTE), (True, Severity.WARNING)):
         labels, scores = sample(from_the_top=from_the_top)
-        found = pulens.evaluate(labels, scores, class_prior=0.3, scenario=scenario, redraws=100, labelling="random")
-        (notice,) = [one for one in found.notices if one.code == "known-negatives"]
+        result = pulens.evaluate(labels, scores, class_prior=0.3, scenario=scenario, redraws=100, labelling="random")
+        (notice,) = [one for one in result.notices if one.code == "known-negatives"]
         assert notice.severity == severity
         assert "--reviewed-above" in notice.message
 
 
 def test_without_known_negatives_nothing_is_said() -> None:
     labels, scores = sample()
-    found = pulens.evaluate(labels[labels >= 0], scores[labels >= 0], class_prior=0.3, redraws=100, labelling="random")
-    assert not [one for one in found.notices if one.code.startswith("known-negatives")]
+    result = pulens.evaluate(labels[labels >= 0], scores[labels >= 0], class_prior=0.3, redraws=100, labelling="random")
+    assert not [one for one in result.notices if one.code.startswith("known-negatives")]
 
 
 def test_a_known_negative_of_hardly_any_weight_gives_no_warning_of_python() -> None:
@@ -57,5 +57,5 @@ def test_a_known_negative_of_hardly_any_weight_gives_no_warning_of_python() -> N
     labels[labels == -1] = 0
     labels[-1], weights = -1, np.ones(labels.size)
     weights[-1] = 5e-324  # the smallest number there is: its products are 0, and quotients by them infinite
-    found = pulens.evaluate(labels, scores, weights=weights, class_prior=0.3, redraws=100, labelling="random").notices
-    assert "known-negatives" in {notice.code for notice in found}
+    result = pulens.evaluate(labels, scores, weights=weights, class_prior=0.3, redraws=100, labelling="random").notices
+    assert "known-negatives" in {notice.code for notice in result}

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 from scipy.stats import beta, norm
 
 from pulens.counts.tally import Tally
-from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
+from pulens.inference.kernels.exact import binomial_lower, binomial_upper
 from pulens.priors import feasible_range
 from pulens.priors._cells import cut
 from pulens.priors._density_ratio import fit_ratio
@@ -38,10 +38,10 @@ def population(prior, positive, negative, noise=0.0, size=1e6, grid=None):
 
 
 def test_best_bin_objective_of_the_small_case():
-    found = best_bin(SMALL)
-    assert found.value == pytest.approx(0.4)
-    assert found.details["threshold"] == 0.6
-    penalty = found.details["penalty"]
+    result = best_bin(SMALL)
+    assert result.value == pytest.approx(0.4)
+    assert result.details["threshold"] == 0.6
+    penalty = result.details["penalty"]
     shares = np.array([1, 2, 3, 4])
     assert_allclose((0.1 * shares + penalty) / (shares / 4), [4.878421, 2.639211, 1.892807, 1.519605], atol=1e-6)
 
@@ -114,16 +114,16 @@ def test_tilt_is_too_high_where_negatives_are_wider_and_auto_is_not():
 def test_tilt_uses_the_logit_of_probabilities():
     grid = np.linspace(0, 1, 20_003)[1:-1]
     scores = population(0.1, beta(5, 2).pdf, beta(2, 5).pdf, grid=grid)
-    found = tilt(scores)
-    assert found.details["scale"] == "logit"
-    assert found.value == pytest.approx(0.1, abs=1e-3)
+    result = tilt(scores)
+    assert result.details["scale"] == "logit"
+    assert result.value == pytest.approx(0.1, abs=1e-3)
 
 
 def test_tilt_with_two_floors_finds_both():
     noisy = population(0.2, norm(2, 1).pdf, norm(0, 1).pdf, noise=0.1)
-    found = two_floor_tilt(noisy)
-    assert found.unlabelled_prior.value == pytest.approx(0.2, abs=0.01)
-    assert found.label_noise.value == pytest.approx(0.1, abs=0.01)
+    result = two_floor_tilt(noisy)
+    assert result.unlabelled_prior.value == pytest.approx(0.2, abs=0.01)
+    assert result.label_noise.value == pytest.approx(0.1, abs=0.01)
     assert tilt(noisy, label_noise=0.1).value == pytest.approx(0.2, abs=2e-3)
 
 

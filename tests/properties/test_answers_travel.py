@@ -22,10 +22,10 @@ from pulens import calibration
 from pulens.audits.judges import ReviewerErrors
 from pulens.calibration.reviewed import reviewed_reliability
 from pulens.calibration.verdict import calibration_verdict
-from pulens.doors.reviews import ReviewsAsked, row_reviews
+from pulens.evaluation.reviews import ReviewOptions, row_reviews
 from pulens.frozen import FrozenMapping
-from pulens.inputs import Reading
-from pulens.watching import Change, LabelChange
+from pulens.inputs import ReadOptions
+from pulens.monitoring import Change, LabelChange
 
 ROOMS_WITHOUT_ANSWERS = ("answer", "backbones", "benchmark", "cli", "demo", "learners", "report", "studies", "testing")
 
@@ -49,11 +49,11 @@ def answers_of(rows, prior):
     labels, scores, other = (rows[name].to_numpy() for name in ("label", "score", "other"))
     given_prior = {"class_prior": prior, "scenario": "case-control"}
     evaluation = pulens.evaluate(labels, scores, **given_prior, redraws=100, labelling="random")
-    comparison = pulens.compare(labels, {"a": scores, "b": other}, **given_prior, redraws=100)
+    comparison = pulens.compare(labels, {"a": scores, "b": other}, **given_prior, redraws=100, labelling="random")
     same = {} if prior == "auto" else {"same_prior": True}
-    segments = pulens.evaluate_by(rows, "site", **given_prior, **same, redraws=100)
+    segments = pulens.evaluate_by(rows, "site", **given_prior, **same, redraws=100, labelling="random")
     both = pulens.estimate_prior_and_noise(labels, scores, scenario="case-control")
-    found = [
+    result = [
         pulens.evaluate(labels, scores, **given_prior, redraws=100, labelling="random"),  # not looked at
         evaluation,
         evaluation.at(0.5),
@@ -78,15 +78,15 @@ def answers_of(rows, prior):
         both,
         both.class_prior,
         both.label_noise,
-        calibration.reliability(labels, scores, **given_prior),
-        calibration.reliability(labels, scores, **given_prior).bins[0],
-        calibration_verdict(calibration.reliability(labels, scores, **given_prior)),
-        calibration_verdict(calibration.reliability(labels, scores, **given_prior)).tests[0],
-        calibration.recalibrate(labels, scores, **given_prior),
-        calibration.recalibrate(labels, scores, **given_prior).map,
-        calibration.expected_calibration_error(labels, scores, **given_prior),
-        calibration.brier_score(labels, scores, **given_prior),
-        calibration.brier_score(labels, scores, **given_prior).decomposition,
+        calibration.reliability(labels, scores, **given_prior, labelling="random"),
+        calibration.reliability(labels, scores, **given_prior, labelling="random").bins[0],
+        calibration_verdict(calibration.reliability(labels, scores, **given_prior, labelling="random")),
+        calibration_verdict(calibration.reliability(labels, scores, **given_prior, labelling="random")).tests[0],
+        calibration.recalibrate(labels, scores, **given_prior, labelling="random"),
+        calibration.recalibrate(labels, scores, **given_prior, labelling="random").map,
+        calibration.expected_calibration_error(labels, scores, **given_prior, labelling="random"),
+        calibration.brier_score(labels, scores, **given_prior, labelling="random"),
+        calibration.brier_score(labels, scores, **given_prior, labelling="random").decomposition,
         calibration.classwise_calibration_error(
             np.where(labels == 1, "a", None), scores[:, None], classes=["a"], class_prior=[0.3], scenario="case-control"
         ),
@@ -96,10 +96,10 @@ def answers_of(rows, prior):
         pulens.synthesise(scores[:, None], labels, label_frequency=0.5, scenario="case-control").train,
         pulens.comparison.Crossing("a", "b", 0.25, 0.2),
     ]
-    for answer in found[1:]:
+    for answer in result[1:]:
         str(answer)
         told(answer)
-    return found
+    return result
 
 
 def answers_beyond(rows, folder):
@@ -115,10 +115,10 @@ def answers_beyond(rows, folder):
     audit = pulens.read_audit(folder / "queue.csv", second="other", reviewer_errors=(0.01, 0.05))
     checked = {"reviews": folder / "queue.csv", "threshold": 0.5}
     whole = pulens.evaluate(rows, class_prior=(0.25, 0.35), threshold=0.5, labelling="random")
-    by_site = pulens.evaluate_by(rows, "site", class_prior=0.3, same_prior=True, threshold=0.5)
+    by_site = pulens.evaluate_by(rows, "site", class_prior=0.3, same_prior=True, threshold=0.5, labelling="random")
     days = {str(day): rows.sample(200, seed=day) for day in range(30)}
     risen = {str(30 + day): rows.filter(polars.col("score") > 0.6).sample(60, seed=day) for day in range(3)}
-    found = [
+    result = [
         pulens.plan_audit(rows, threshold=0.5, budget=40),
         audit,
         audit.forecast,
@@ -132,9 +132,9 @@ def answers_beyond(rows, folder):
             threshold=0.7,
             labelling="random",
         ),
-        pulens.compare(rows, score=["score", "other"], redraws=100, **checked),
+        pulens.compare(rows, score=["score", "other"], redraws=100, **checked, labelling="random"),
         reviewed_reliability(
-            row_reviews(rows, None, Reading(), ReviewsAsked(reviews=folder / "queue.csv"), scenario="single-set"),
+            row_reviews(rows, None, ReadOptions(), ReviewOptions(reviews=folder / "queue.csv"), scenario="single-set"),
             scores,
         ),
         pulens.evaluate(
@@ -148,9 +148,10 @@ def answers_beyond(rows, folder):
             class_prior={"x": 0.3, "y": 0.35},
             threshold=0.5,
             cluster="patient",
+            labelling="random",
         ).clusters,
-        pulens.gaps_by(rows, ["site", "sex"], "recall", threshold=0.5),
-        whole.decide(cost_miss=5, cost_alarm=1, volume=100, redraws=100),
+        pulens.gaps_by(rows, ["site", "sex"], "recall", threshold=0.5, labelling="random"),
+        whole.decide(cost_miss=5, cost_alarm=1, volume=100, redraws=100, labelling="random"),
         whole.decision_curve(),
         whole.top(20),
         pulens.evaluate(
@@ -159,16 +160,18 @@ def answers_beyond(rows, folder):
             per="query",
             labelling="random",
         ).top(5, per="query"),
-        pulens.compare(rows, score=["score", "other"], class_prior=0.3, cost_ratio=0.2, k=20, redraws=100),
+        pulens.compare(
+            rows, score=["score", "other"], class_prior=0.3, cost_ratio=0.2, k=20, redraws=100, labelling="random"
+        ),
         pulens.watch(days, risen, class_prior=0.3, threshold=0.5),
         Change("share", "day 2", "day 1", "day 3", 0.1, None, 0.5, 1.0, 3),
         LabelChange("day 2", "day 1", "day 3", 2.5, "labelling", 0.1, 0.2),
         pulens.fit(rows, label="label", class_prior=0.3, folds=2, method="elkan_noto"),
     ]
-    for answer in found:
+    for answer in result:
         str(answer)
         told(answer)
-    return list(parts_of(found))
+    return list(parts_of(result))
 
 
 def parts_of(held, seen=None):
@@ -243,9 +246,9 @@ def test_no_kind_of_answer_is_forgotten_here(beyond):
         room = re.sub(r"^pulens\.(learning|research)\.", "pulens.", module.name).split(".")[1]
         if room in (*ROOMS_WITHOUT_ANSWERS, "__main__"):
             continue
-        for found in vars(importlib.import_module(module.name)).values():
-            if isinstance(found, type) and found.__module__ == module.name and hasattr(found, "to_dict"):
-                known.add(found)
+        for result in vars(importlib.import_module(module.name)).values():
+            if isinstance(result, type) and result.__module__ == module.name and hasattr(result, "to_dict"):
+                known.add(result)
     sent = {type(answer) for answer in [*answers_of(rows_of(0), 0.3), *beyond]}
     assert known - sent == set()
 

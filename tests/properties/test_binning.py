@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pulens.counts.tally import Tally
-from pulens.doors.evaluate import evaluate
 from pulens.estimate import Estimate
+from pulens.evaluation.evaluate import evaluate
 from pulens.evidence import gather
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate, raw_value
@@ -126,9 +126,9 @@ def test_an_evaluation_of_a_binned_tally_says_so_and_widens_its_intervals():
     labels = (rng.random(2000) < 0.2).astype(np.int8)
     tally = Tally.from_arrays(labels, rng.normal(labels * 1.0)).binned(bits=1)
     evaluation = evaluate(tally, class_prior=(0.1, 0.2), scenario="case-control", labelling="random")
-    found: Estimate = evaluation.estimates["roc_auc"]
-    assert found.sources["binning"].width > 0
-    assert found.interval.low <= found.sources["class prior"].low - found.sources["binning"].width / 2 + 1e-12
+    result: Estimate = evaluation.estimates["roc_auc"]
+    assert result.sources["binning"].width > 0
+    assert result.interval.low <= result.sources["class prior"].low - result.sources["binning"].width / 2 + 1e-12
     [notice] = [notice for notice in evaluation.notices if notice.code == "binned-scores"]
     assert "roc_auc by at most" in str(notice)
     assert "f1" not in str(notice)  # the best threshold is one at which counts are exact

@@ -108,10 +108,10 @@ def test_rankings_are_read_without_looking_at_the_size_of_gaps(name, rows):
 def test_a_metric_is_callable_with_labels_and_scores(name):
     labels, scores = [1, 1, 0, 0, 0], [0.9, 0.6, 0.7, 0.2, 0.1]
     options = {"threshold": 0.5} if METRICS[name].needs_threshold else {}
-    found = getattr(pulens.metrics, name)(labels, scores, class_prior=0.5, **options)
-    assert found.metric == name
+    result = getattr(pulens.metrics, name)(labels, scores, class_prior=0.5, **options)
+    assert result.metric == name
     if METRICS[name].needs_threshold:
-        assert found.threshold == 0.5
+        assert result.threshold == 0.5
         with pytest.raises(pulens.PulensError, match="needs a threshold"):
             getattr(pulens.metrics, name)(labels, scores, class_prior=0.5)
 
@@ -121,7 +121,7 @@ def test_the_example_of_the_contributing_guide_works():
     source = re.search(r"```python\n(.*?)```", guide.read_text(), re.DOTALL).group(1)
     namespace: dict = {}
     exec(source, namespace)
-    found = estimate(
+    result = estimate(
         "false_discovery_rate",
         namespace["METRIC"],
         pulens.evaluate(
@@ -132,4 +132,4 @@ def test_the_example_of_the_contributing_guide_works():
     precision = pulens.metrics.precision(
         [1, 1, 0, 0], [4, 2, 3, 1], class_prior=0.2, threshold=2, scenario="case-control"
     )
-    assert found.value == pytest.approx(1 - precision.value)
+    assert result.value == pytest.approx(1 - precision.value)

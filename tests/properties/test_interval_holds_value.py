@@ -29,13 +29,13 @@ def class_priors(draw, *, estimated: bool = True):
     return draw(st.sampled_from(kinds + (["auto"] if estimated else [])))
 
 
-def holds(found: Estimate) -> None:
-    if found.undefined_because or found.interval is None:
+def holds(result: Estimate) -> None:
+    if result.undefined_because or result.interval is None:
         return
-    assert found.interval.low <= found.value <= found.interval.high, found
-    assert found.interval.confidence == 0.95, found
-    for source in found.sources.values():
-        assert source.low <= found.value <= source.high, found
+    assert result.interval.low <= result.value <= result.interval.high, result
+    assert result.interval.confidence == 0.95, result
+    for source in result.sources.values():
+        assert source.low <= result.value <= source.high, result
 
 
 @given(pu_rows(negatives=True), class_priors(), noises, scenarios, st.sampled_from([None, 0.0]))
@@ -47,11 +47,13 @@ def test_in_evaluate_and_its_segments(rows, prior, noise, scenario, threshold) -
         table = {"label": labels.tolist(), "score": scores.tolist(), "site": ["a"] * labels.size}
         import polars
 
-        segments = pulens.evaluate_by(polars.DataFrame(table), "site", threshold=threshold, **options)
+        segments = pulens.evaluate_by(
+            polars.DataFrame(table), "site", threshold=threshold, **options, labelling="random"
+        )
     except pulens.PulensError:
         return  # a class prior that this scenario or this label noise rules out
-    for found in (*evaluation.estimates.values(), *segments["a"].estimates.values()):
-        holds(found)
+    for result in (*evaluation.estimates.values(), *segments["a"].estimates.values()):
+        holds(result)
 
 
 @given(pu_rows(negatives=True), class_priors(), noises, scenarios)
@@ -72,12 +74,12 @@ def test_in_compare(rows, prior, noise, scenario, seed) -> None:
     models = {"a": scores, "b": np.random.default_rng(seed).integers(-3, 4, scores.size).astype(float)}
     options = {"class_prior": prior, "label_noise": noise, "scenario": scenario, "redraws": 100, "seed": 3}
     try:
-        comparison = pulens.compare(labels, models, threshold=0.0, metrics=METRICS, **options)
+        comparison = pulens.compare(labels, models, threshold=0.0, metrics=METRICS, **options, labelling="random")
     except pulens.PulensError:
         return
     for name, pairs in comparison.differences.items():
-        for found in comparison.estimates[name].values():
-            holds(found)
+        for result in comparison.estimates[name].values():
+            holds(result)
         for pair in pairs:
             if pair.interval is not None:
                 assert pair.interval.low <= pair.value <= pair.interval.high, pair
@@ -91,18 +93,20 @@ def test_in_calibration(rows, prior, noise, scenario, norm) -> None:
     scores = (scores + 3.5) / 7
     options = {"class_prior": prior, "label_noise": noise, "scenario": scenario}
     try:
-        found = [
-            calibration.expected_calibration_error(labels, scores, bins=4, norm=norm, redraws=10, **options),
-            calibration.brier_score(labels, scores, bins=4, **options),
-            calibration.log_loss(labels, scores, bins=4, **options),
-            calibration.calibration_in_the_large(labels, scores, **options),
+        result = [
+            calibration.expected_calibration_error(
+                labels, scores, bins=4, norm=norm, redraws=10, **options, labelling="random"
+            ),
+            calibration.brier_score(labels, scores, bins=4, **options, labelling="random"),
+            calibration.log_loss(labels, scores, bins=4, **options, labelling="random"),
+            calibration.calibration_in_the_large(labels, scores, **options, labelling="random"),
         ]
         if np.unique(scores[labels == 0]).size > 1:  # a line through one score is none
-            found += calibration.calibration_slope(labels, scores, **options)
-        diagram = calibration.reliability(labels, scores, bins=4, redraws=100, **options)
+            result += calibration.calibration_slope(labels, scores, **options, labelling="random")
+        diagram = calibration.reliability(labels, scores, bins=4, redraws=100, **options, labelling="random")
     except pulens.PulensError:
         return
-    for one in (*found, diagram.error):
+    for one in (*result, diagram.error):
         holds(one)
     for one in diagram.points:
         assert one.interval.low <= one.clipped <= one.interval.high, one

@@ -29,9 +29,9 @@ def rows(seed):
     return labels, scores, {"class_prior": prior, "scenario": str(rng.choice(["single-set", "case-control"]))}
 
 
-def equal(found, expected):
-    assert found.value == pytest.approx(expected.value, abs=1e-9, nan_ok=True), expected
-    assert (found.undefined_because or "") == (expected.undefined_because or "")
+def equal(result, expected):
+    assert result.value == pytest.approx(expected.value, abs=1e-9, nan_ok=True), expected
+    assert (result.undefined_because or "") == (expected.undefined_because or "")
 
 
 @pytest.mark.parametrize("seed", range(24))
@@ -42,9 +42,17 @@ def test_a_number_at_a_threshold_is_the_same_through_every_door(seed):
     plain = pulens.evaluate(labels, scores, **asked, labelling="random")
     table = pd.DataFrame({"label": labels, "score": scores, "place": "here"})
     within = pulens.evaluate(labels, scores, labelled_within=table["place"].to_numpy(), **asked, labelling="random")
-    segment = pulens.evaluate_by(table, "place", metrics=["f1", "predicted_positive_rate"], **asked)["here"]
+    segment = pulens.evaluate_by(
+        table, "place", metrics=["f1", "predicted_positive_rate"], **asked, labelling="random"
+    )["here"]
     compared = pulens.compare(
-        labels, {"a": scores, "b": -scores}, threshold=threshold, metrics=["recall", "precision"], redraws=100, **given
+        labels,
+        {"a": scores, "b": -scores},
+        threshold=threshold,
+        metrics=["recall", "precision"],
+        redraws=100,
+        **given,
+        labelling="random",
     )
     for name in AT_A_THRESHOLD:
         equal(plain.at(threshold)[name], plain[name])
@@ -67,7 +75,7 @@ def test_a_decision_says_what_an_evaluation_says_at_its_threshold(seed):
     rows_to_check = max(int((listed >= np.quantile(scores, 0.8)).sum()), 1)
     for asked in ({"capacity": rows_to_check}, {"cost_miss": 5, "cost_alarm": 1}):
         for within in ({}, {"labelled_within": np.full(labels.size, "here")}):
-            decision = pulens.decide(labels, scores, confidence=None, **asked, **within, **given)
+            decision = pulens.decide(labels, scores, confidence=None, **asked, **within, **given, labelling="random")
             if decision.flag != "rows":
                 continue
             point = pulens.evaluate(labels, scores, confidence=None, **given, labelling="random").at(decision.threshold)
@@ -82,7 +90,9 @@ def test_a_decision_never_shows_a_recall_below_its_floor(confidence):
     for seed in range(40):
         labels, scores, given = rows(seed)
         try:
-            decision = pulens.decide(labels, scores, recall_at_least=0.5, confidence=confidence, redraws=100, **given)
+            decision = pulens.decide(
+                labels, scores, recall_at_least=0.5, confidence=confidence, redraws=100, **given, labelling="random"
+            )
         except pulens.errors.PulensError:  # too few labelled rows for any floor
             continue
         if decision.threshold is not None:

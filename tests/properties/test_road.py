@@ -11,11 +11,11 @@ from pulens.counts.tally import Tally
 from pulens.curves import roc_curve
 from pulens.errors import PulensError
 from pulens.evidence import gather
-from pulens.intervals.area import AreaUnderROC
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.of_metric import Target
-from pulens.intervals.threshold import FixedThreshold
-from pulens.intervals.workshop import Workshop
+from pulens.inference.area import AreaUnderROC
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.of_metric import Target
+from pulens.inference.sampling_distribution import SamplingDistribution
+from pulens.inference.threshold import FixedThreshold
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import raw_value
 from pulens.recovery import Recovery, direct_roc_auc, recover, recover_at
@@ -28,7 +28,7 @@ def values(labels, scores, *, unlabelled_prior=0.1, threshold=0.0, **options):
     evaluation = pulens.evaluate(
         labels, scores, unlabelled_prior=unlabelled_prior, threshold=threshold, **options, labelling="random"
     )
-    return np.array([found.value for found in evaluation.estimates.values()])
+    return np.array([result.value for result in evaluation.estimates.values()])
 
 
 def assert_same(first, second):
@@ -129,12 +129,12 @@ def test_what_theory_forbids_is_said_where_it_is_clipped(rows, prior, scenario, 
     if evaluation.contradiction is not None:
         return  # nothing is clipped: the numbers are those of a possible world
     evidence, clipped = evaluation.evidence, []
-    for name, found in evaluation.estimates.items():
+    for name, result in evaluation.estimates.items():
         raw = raw_value(METRICS[name], evidence.tally, evidence.assumptions, threshold)
-        assert np.isnan(raw) == np.isnan(found.value)
-        if not np.isnan(raw) and abs(raw - found.value) > 1e-9:
+        assert np.isnan(raw) == np.isnan(result.value)
+        if not np.isnan(raw) and abs(raw - result.value) > 1e-9:
             clipped.append(name)
-            assert found.value == (METRICS[name].lowest if raw < found.value else METRICS[name].highest)
+            assert result.value == (METRICS[name].lowest if raw < result.value else METRICS[name].highest)
     if clipped:
         assert any(notice.code.startswith("impossible") for notice in evaluation.notices)
 
@@ -143,7 +143,9 @@ def test_what_theory_forbids_is_said_where_it_is_clipped(rows, prior, scenario, 
 def test_the_ends_around_an_area_hold_it_before_they_are_made_to(rows, prior, noise, scenario):
     evidence = gather(*rows, unlabelled_prior=prior, label_noise=noise, scenario=scenario)
     raw = direct_roc_auc(evidence.tally, evidence.assumptions)
-    area = AreaUnderROC(Workshop(evidence, Resampling()), Target(METRICS["roc_auc"], lambda prior: raw, None, {}))
+    area = AreaUnderROC(
+        SamplingDistribution(evidence, Resampling()), Target(METRICS["roc_auc"], lambda prior: raw, None, {})
+    )
     low, high = area.ends(prior, 0.025)
     assert low - 1e-9 <= raw <= high + 1e-9
 
@@ -157,7 +159,7 @@ def test_the_ends_at_a_threshold_hold_the_value_before_they_are_made_to(rows, pr
         return  # a rate of 0 or 1, or one that is cut, lies at the edge of what rows can tell
     raw = raw_value(METRICS[name], evidence.tally, evidence.assumptions, 0.0)
     target = Target(METRICS[name], lambda prior: raw, 0.0, {})
-    low, high = FixedThreshold(Workshop(evidence, Resampling(redraws=400)), target).ends(prior, 0.025)
+    low, high = FixedThreshold(SamplingDistribution(evidence, Resampling(redraws=400)), target).ends(prior, 0.025)
     assert low < raw < high or np.isnan(raw)
 
 
@@ -170,7 +172,7 @@ def test_class_prior_and_unlabelled_prior_say_the_same(rows, prior):
         labels, scores, class_prior=class_prior, scenario="single-set", threshold=0, labelling="random"
     )
     assert_same(
-        [found.value for found in through_population.estimates.values()],
+        [result.value for result in through_population.estimates.values()],
         values(labels, scores, unlabelled_prior=prior, scenario="single-set"),
     )
 
@@ -203,7 +205,7 @@ def test_synthesised_truth_is_recovered_in_both_scenarios():
         labels = np.where(labelled, 1, np.where(known_negative, -1, 0))
         unlabelled_prior = positive[labels == 0].mean()
         noise_seen = 1 - positive[labelled].mean()
-        found = pulens.evaluate(
+        result = pulens.evaluate(
             labels,
             scores,
             unlabelled_prior=unlabelled_prior,
@@ -223,5 +225,5 @@ def test_synthesised_truth_is_recovered_in_both_scenarios():
             labelling="random",
         )
         for name, true in truth.estimates.items():
-            np.testing.assert_allclose(found.estimates[name].value, true.value, atol=0.02, err_msg=name)
+            np.testing.assert_allclose(result.estimates[name].value, true.value, atol=0.02, err_msg=name)
             np.testing.assert_allclose(case_control.estimates[name].value, true.value, atol=0.02, err_msg=name)

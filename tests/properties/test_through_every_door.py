@@ -27,11 +27,11 @@ def test_a_quantity_is_one_number_through_every_door(check, tmp_path):
         folder = tmp_path / str(number)
         folder.mkdir()
         try:
-            found = [f"{case.told()}: {each}" for each in check(case, chance, folder)]
+            result = [f"{case.told()}: {each}" for each in check(case, chance, folder)]
         except PulensError:
             continue
         answered += 1
-        wrong += found
+        wrong += result
     assert not wrong, "\n".join(wrong[:6])
     assert answered, "every door refused: nothing was compared"
 
@@ -40,9 +40,9 @@ def test_a_door_that_gives_another_number_is_found(monkeypatch, tmp_path):
     plain = pulens.Evaluation.to_dict
 
     def doctored(evaluation):
-        found = plain(evaluation)
-        found["estimates"]["recall"]["low"] -= 1e-6
-        return found
+        result = plain(evaluation)
+        result["estimates"]["recall"]["low"] -= 1e-6
+        return result
 
     monkeypatch.setattr(pulens.Evaluation, "to_dict", doctored)
     chance = random.Random(1)

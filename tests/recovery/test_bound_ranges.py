@@ -62,9 +62,9 @@ def test_areas_over_a_range_are_the_hull_over_its_counts(scenario: str, band: st
             inner += min(end.low for end in ends) < min(ends[0].low, ends[-1].low) - 1e-9
         for shape in ("sorted", "rank"):
             ends = [one.roc_area(shape) for one in each]  # type: ignore[arg-type]
-            found = whole.roc_area(shape)  # type: ignore[arg-type]
-            assert found.low == pytest.approx(min(end.low for end in ends), abs=1e-12)
-            assert found.high == pytest.approx(max(end.high for end in ends), abs=1e-12)
+            result = whole.roc_area(shape)  # type: ignore[arg-type]
+            assert result.low == pytest.approx(min(end.low for end in ends), abs=1e-12)
+            assert result.high == pytest.approx(max(end.high for end in ends), abs=1e-12)
     assert inner > 0  # the ends of the range alone would not do
 
 
@@ -155,9 +155,9 @@ def test_cells_hold_every_count_between_those_tried(
         for area in AREAS:
             ends = [getattr(one, area) for one in each]
             low, high = min(end.low for end in ends), max(end.high for end in ends)
-            found = getattr(whole, area)
-            assert low - 0.2 <= found.low <= low + 1e-12  # a guard that holds, not one that says nothing
-            assert high - 1e-12 <= found.high <= min(high + 0.2, 1)
+            result = getattr(whole, area)
+            assert low - 0.2 <= result.low <= low + 1e-12  # a guard that holds, not one that says nothing
+            assert high - 1e-12 <= result.high <= min(high + 0.2, 1)
         assert_between(each[:: max(1, len(each) // 12)], whole)
 
 
@@ -176,14 +176,14 @@ def test_cells_are_close_to_the_hull_at_their_own_number(monkeypatch: pytest.Mon
 
 def test_shares_that_round_to_every_row_leave_one_negative() -> None:
     labels, scores = [1, 1] + [0] * 9, list(range(11))
-    found = pulens.bounds(labels, scores, class_prior=0.95, scenario="case-control")
+    result = pulens.bounds(labels, scores, class_prior=0.95, scenario="case-control")
     as_counted = pulens.bounds(labels, scores, unlabelled_prior=8 / 9, scenario="case-control")
     for area in AREAS:
-        interval = getattr(found, area)
+        interval = getattr(result, area)
         assert np.isfinite([interval.low, interval.high]).all()
         assert (interval.low, interval.high) == (getattr(as_counted, area).low, getattr(as_counted, area).high)
-    assert np.isfinite(found.tables.upper.false_positive_rate).all()
-    assert found.metric("specificity", threshold=5).high <= 1
+    assert np.isfinite(result.tables.upper.false_positive_rate).all()
+    assert result.metric("specificity", threshold=5).high <= 1
     in_one_set = pulens.bounds(labels, scores, unlabelled_prior=0.999, scenario="single-set")
     assert np.isfinite([in_one_set.roc_auc.low, in_one_set.roc_auc.high]).all()
 

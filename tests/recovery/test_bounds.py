@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import pulens
 from pulens.counts.tally import Tally
-from pulens.intervals.kernels.bands import rank_band
+from pulens.inference.kernels.bands import rank_band
 from pulens.recovery.bounds import latent_count, round_down, round_up, surrogate_limits
 
 LABELS = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1]
@@ -81,7 +81,7 @@ def test_a_range_of_priors_holds_the_bounds_at_every_prior_in_it(turned: bool, s
             assert getattr(wide, area).low <= getattr(narrow, area).low + 1e-12
             assert getattr(wide, area).high >= getattr(narrow, area).high - 1e-12
         for metric in ("precision", "recall", "f1", "matthews_correlation", "accuracy", "specificity"):
-            outer, inner = (found.metric(metric, threshold=0.0) for found in (wide, narrow))
+            outer, inner = (result.metric(metric, threshold=0.0) for result in (wide, narrow))
             assert outer.low <= inner.low + 1e-12
             assert outer.high >= inner.high - 1e-12
 
@@ -93,11 +93,11 @@ def test_true_values_lie_within_simultaneous_bounds() -> None:
         truth = np.repeat([1, 1, 0], [50, 100, 300])
         scores = rng.normal(truth * 1.5, 1)
         labels = np.repeat([1, 0], [50, 400])
-        found = pulens.bounds(labels, scores, unlabelled_prior=0.25, scenario="case-control")
+        result = pulens.bounds(labels, scores, unlabelled_prior=0.25, scenario="case-control")
         positive = truth[50:] == 1
         called = scores[50:] >= 0.7
         precision = (positive & called).sum() / called.sum()
-        missed += precision not in found.metric("precision", threshold=0.7)
+        missed += precision not in result.metric("precision", threshold=0.7)
     assert missed <= 4
 
 

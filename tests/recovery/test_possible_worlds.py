@@ -77,15 +77,15 @@ def test_in_one_sample_labelled_rows_are_among_the_positives() -> None:
 
 def witness(worlds: PossibleWorlds, factor: float, levels: int = 41) -> np.ndarray:
     """Densities of all worlds whose h takes values on a grid: tried one by one, without any programme."""
-    found = []
+    result = []
     steps = np.geomspace(1.0, factor, levels)
     for heights in itertools.combinations_with_replacement(steps, worlds.shares.size - 1):
         density = worlds.shares * np.array([1.0, *heights])
         density = density / density.sum()
         running = np.cumsum(density)
         if np.all(running <= worlds.high + 1e-12) and np.all(running >= worlds.low - 1e-12):
-            found.append(density)
-    return np.array(found)
+            result.append(density)
+    return np.array(result)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -102,9 +102,9 @@ def test_no_world_built_by_hand_leaves_the_range_and_its_ends_are_nearly_met(see
     by_hand = witness(worlds, factor)
     values = rng.normal(size=4)
     low, high = (float(world @ values) for world in worlds.extremes(values, factor))
-    found = by_hand @ values
-    assert low - 1e-9 <= found.min() <= low + 0.08 * (high - low) + 1e-9
-    assert high - 0.08 * (high - low) - 1e-9 <= found.max() <= high + 1e-9
+    result = by_hand @ values
+    assert low - 1e-9 <= result.min() <= low + 0.08 * (high - low) + 1e-9
+    assert high - 0.08 * (high - low) - 1e-9 <= result.max() <= high + 1e-9
     if worlds.least_factor > 1.02:
         assert not len(witness(worlds, 0.98 * worlds.least_factor))
         assert len(witness(worlds, 1.1 * worlds.least_factor))

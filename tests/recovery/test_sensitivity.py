@@ -38,8 +38,8 @@ def test_without_positives_no_labelling_moves_average_precision() -> None:
     # an audit that found none, and no unlabelled row at the scores of the labelled ones
     rows = ([0, 1, 0, -1, 1], [-2.0, 2.0, 1.0, 2.0, 2.0])
     evaluation = pulens.evaluate(*rows, audit="0/50", scenario="case-control", redraws=100, labelling="random")
-    found = evaluation.sensitivity("average_precision", factor=2.0)
-    assert found.possible.low == found.possible.high == found.value
+    result = evaluation.sensitivity("average_precision", factor=2.0)
+    assert result.possible.low == result.possible.high == result.value
 
 
 def by_programme(shares: np.ndarray, values: np.ndarray, factor: float, favours: str, floor: float) -> float:
@@ -52,7 +52,7 @@ def by_programme(shares: np.ndarray, values: np.ndarray, factor: float, favours:
     least = np.hstack([-np.eye(size), np.ones((size, 1))])  # m <= h
     most = np.hstack([np.eye(size), np.full((size, 1), -factor)])  # h <= G m
     above = np.vstack([rows, least, most])
-    found = linprog(
+    result = linprog(
         np.append(shares * values, 0.0),
         A_ub=above,
         b_ub=np.zeros(len(above)),
@@ -60,8 +60,8 @@ def by_programme(shares: np.ndarray, values: np.ndarray, factor: float, favours:
         b_eq=[1.0],
         bounds=[(floor, None)] * size + [(0, None)],
     )
-    assert found.status == 0
-    return float(found.fun)
+    assert result.status == 0
+    return float(result.fun)
 
 
 @pytest.mark.parametrize("favours", FAVOURS)
@@ -76,15 +76,15 @@ def test_the_lowest_mean_is_that_of_a_linear_programme(favours: str, seed: int) 
     shares, values = rng.dirichlet(np.ones(size)), rng.normal(size=size)
     if seed % 2:
         values = np.sort(values)[::-1]
-    found = lowest_mean(shares, values, factor, favours, floor=floor)
-    assert found.value == pytest.approx(by_programme(shares, values, factor, favours, floor), abs=1e-9)
-    heights = found.density / shares
-    assert found.density @ values == pytest.approx(found.value, abs=1e-9)
+    result = lowest_mean(shares, values, factor, favours, floor=floor)
+    assert result.value == pytest.approx(by_programme(shares, values, factor, favours, floor), abs=1e-9)
+    heights = result.density / shares
+    assert result.density @ values == pytest.approx(result.value, abs=1e-9)
     assert heights.min() >= floor - 1e-9
     assert heights.max() <= factor * heights.min() * (1 + 1e-9)
     assert (np.diff(heights if favours == "high" else heights[::-1]) >= -1e-9).all()
     moved = by_programme(shares, values, factor, favours, max(floor - 1e-4, 0.0))
-    assert (found.value - moved) / 1e-4 == pytest.approx(found.floor_slope if floor else 0.0, abs=0.02)
+    assert (result.value - moved) / 1e-4 == pytest.approx(result.floor_slope if floor else 0.0, abs=0.02)
 
 
 @pytest.mark.parametrize("favours", FAVOURS)
@@ -96,8 +96,8 @@ def test_no_labelling_leaves_the_ranges(favours: str, seed: int) -> None:
     shares = rng.dirichlet(np.ones(size))
     called = np.sort(rng.uniform(0.05, 1, size))
     values = np.sort(rng.random(size))[::-1]
-    low, high = (found.value for found in mean_range(shares, values, factor, favours, floor=floor))
-    least, most = (found.value for found in precision_sum_range(shares, called, factor, favours, floor=floor))
+    low, high = (result.value for result in mean_range(shares, values, factor, favours, floor=floor))
+    least, most = (result.value for result in precision_sum_range(shares, called, factor, favours, floor=floor))
     sums = []
     for density in labellings(shares, factor, favours, rng):
         if (density < floor * shares - 1e-12).any():
@@ -118,12 +118,12 @@ def corners(shares: np.ndarray, factor: float, favours: str, floor: float) -> np
     steps = [ordered * np.where(np.arange(shares.size) < place, 1.0, factor) for place in range(1, shares.size + 1)]
     steps = [step / step.sum() for step in steps]
     least = [(step / ordered).min() for step in steps]
-    found = [step for step, smallest in zip(steps, least, strict=True) if smallest >= floor]
+    result = [step for step, smallest in zip(steps, least, strict=True) if smallest >= floor]
     for (below, smallest), (above, larger) in itertools.product(zip(steps, least, strict=True), repeat=2):
         if smallest < floor <= larger:
             part = (larger - floor) / (larger - smallest)
-            found.append(part * below + (1 - part) * above)
-    return np.array(found if favours == "high" else [each[::-1] for each in found])
+            result.append(part * below + (1 - part) * above)
+    return np.array(result if favours == "high" else [each[::-1] for each in result])
 
 
 @pytest.mark.parametrize("favours", FAVOURS)
@@ -140,8 +140,8 @@ def test_the_extremes_of_the_precision_sum_are_reached(favours: str, floor: floa
         parts = weights**2 / (weights**2).sum()
         return precision_sum(parts @ every, called)
 
-    found = min(minimize(mixed, rng.random(len(every)) + 0.1, tol=1e-12).fun for _ in range(5))
-    assert found == pytest.approx(low.value, abs=5e-6)
+    result = min(minimize(mixed, rng.random(len(every)) + 0.1, tol=1e-12).fun for _ in range(5))
+    assert result == pytest.approx(low.value, abs=5e-6)
     assert max(precision_sum(each, called) for each in every) == pytest.approx(high.value, abs=1e-12)
     assert precision_sum(high.density, called) == pytest.approx(high.value, abs=1e-12)
 
@@ -173,8 +173,8 @@ def test_no_factor_goes_below_what_the_labelled_rows_prove(factor: float) -> Non
         "average_precision": float(average_precision_score(worst, scores)),
     }
     for name, least in proven.items():
-        found = evaluation.sensitivity(name, factor=factor).possible
-        assert found.low >= least - 1e-4, name
+        result = evaluation.sensitivity(name, factor=factor).possible
+        assert result.low >= least - 1e-4, name
     assert math.isinf(evaluation.robustness(f"recall > {proven['recall'] - 1e-6}").factor)
 
 
@@ -183,10 +183,10 @@ def test_possible_worlds_and_sensitivity_are_one_range_where_both_speak() -> Non
     shares, values = np.array([0.5, 0.3, 0.2]), np.array([0.9, 0.6, 0.1])
     for favours, floor in itertools.product(FAVOURS, (0.0, 0.6)):
         worlds = PossibleWorlds(shares, np.array([0.0, 0.0, 1.0]), np.array([1.0, 1.0, 1.0]), favours, floor)
-        found = [float(world @ values) for world in worlds.extremes(values, 4.0)]
-        assert found == pytest.approx([each.value for each in mean_range(shares, values, 4.0, favours, floor=floor)])
+        result = [float(world @ values) for world in worlds.extremes(values, 4.0)]
+        assert result == pytest.approx([each.value for each in mean_range(shares, values, 4.0, favours, floor=floor)])
         tight = PossibleWorlds(shares, np.array([0.0, 0.0, 1.0]), np.array([1.0, 1 - 1e-9, 1.0]), favours, floor)
-        assert [float(world @ values) for world in tight.extremes(values, 4.0)] == pytest.approx(found, abs=1e-6)
+        assert [float(world @ values) for world in tight.extremes(values, 4.0)] == pytest.approx(result, abs=1e-6)
 
 
 # --- sampling error --------------------------------------------------------------------------------------------------
@@ -203,9 +203,9 @@ def test_at_a_factor_of_one_the_interval_is_that_of_random_labels(scenario: str)
         )
         slack = 0.02 if isinstance(prior.get("class_prior"), tuple) else 1e-9  # of a range, over fewer of its shares
         for name in ("recall", "precision", "f1", "roc_auc", "average_precision"):
-            found, own = evaluation.sensitivity(name, factor=1.0).interval, evaluation.estimates[name].interval
-            assert (found.low, found.high) == pytest.approx((own.low, own.high), abs=slack)
-            assert found.confidence == 0.95
+            result, own = evaluation.sensitivity(name, factor=1.0).interval, evaluation.estimates[name].interval
+            assert (result.low, result.high) == pytest.approx((own.low, own.high), abs=slack)
+            assert result.confidence == 0.95
 
 
 @pytest.mark.parametrize("scenario", ["case-control", "single-set"])
@@ -249,10 +249,10 @@ def test_precision_and_recall_of_small_samples_by_brute_force() -> None:
     )
     for factor in (1.0, 1.5, 3.0):
         weights = np.array([[factor if i >= cut else 1.0 for i in range(4)] for cut in range(5)])
-        found = [truth_of_labelling(scores, labels, w / w.sum(), 0.25, 5) for w in weights]
+        result = [truth_of_labelling(scores, labels, w / w.sum(), 0.25, 5) for w in weights]
         for place, metric in enumerate(("precision", "recall")):
             interval = evaluation.sensitivity(metric, factor=factor).interval
-            values = [each[place] for each in found]
+            values = [each[place] for each in result]
             assert (interval.low, interval.high) == pytest.approx((min(values), max(values)))
 
 
@@ -292,8 +292,8 @@ def test_truth_lies_in_the_range_when_labelling_favours_high_scores() -> None:
     }
     for metric, value in truth.items():
         assert evaluation.estimates[metric].value > value + 0.01  # random labelling flatters the classifier
-        found = evaluation.sensitivity(metric, factor=3.0).interval
-        assert found.low - 0.005 <= value <= found.high
+        result = evaluation.sensitivity(metric, factor=3.0).interval
+        assert result.low - 0.005 <= value <= result.high
 
 
 def test_robustness_finds_the_factor_at_which_a_statement_fails() -> None:
@@ -301,12 +301,12 @@ def test_robustness_finds_the_factor_at_which_a_statement_fails() -> None:
     evaluation = pulens.evaluate(
         labels, scores, class_prior=0.2, threshold=5, confidence=None, scenario="case-control", labelling="random"
     )
-    found = evaluation.robustness("recall > 0.5")
-    assert found.factor == pytest.approx(2.0)
-    assert evaluation.sensitivity("recall", factor=found.factor - 0.01).interval.low > 0.5
+    result = evaluation.robustness("recall > 0.5")
+    assert result.factor == pytest.approx(2.0)
+    assert evaluation.sensitivity("recall", factor=result.factor - 0.01).interval.low > 0.5
     assert evaluation.robustness("recall > 0.7").factor == 1.0
     assert math.isinf(evaluation.robustness("recall <= 0.7").factor)
-    assert "less than 2 times" in str(found)
+    assert "less than 2 times" in str(result)
     low, high = evaluation.sensitivity_curve("recall", factors=[1, 2, 4])
     assert low.y == pytest.approx([2 / 3, 0.5, 1 / 3])
     assert high.y == pytest.approx([2 / 3] * 3)
@@ -372,7 +372,7 @@ def test_where_random_labels_are_impossible_no_factor_goes_below_what_rows_prove
         "roc_auc": float(roc_auc_score(worst, scores)),
     }
     for name, least in proven.items():
-        found = evaluation.sensitivity(name, factor=factor)
-        assert found.possible.low >= least - 1e-4, name
-        assert found.interval.low <= found.possible.low + 1e-9
-        assert found.interval.high >= found.possible.high - 1e-9
+        result = evaluation.sensitivity(name, factor=factor)
+        assert result.possible.low >= least - 1e-4, name
+        assert result.interval.low <= result.possible.low + 1e-9
+        assert result.interval.high >= result.possible.high - 1e-9

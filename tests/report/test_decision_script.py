@@ -77,25 +77,25 @@ def test_costs_choice_standing_priors_and_ends_are_pythons_in_sixty_worlds():
         data = page_data(evidence.tally, evidence.scenario, share, 0.0, evidence.label_noise)
         cases.append(data | {"ratio": ratio, "costs": plain, "most": most, "doubt": {"tail": TAIL, "z": ndtri(TAIL)}})
         expected.append((evidence, costs_at(ratio, given), ratio, most))
-    for (evidence, costs, ratio, most), found in zip(expected, answers_of(DRIVER, cases), strict=True):
+    for (evidence, costs, ratio, most), result in zip(expected, answers_of(DRIVER, cases), strict=True):
         points = Actions.of(evidence)
         allowed = points.flagged <= most + 1e-12
         place = cheapest(points.costs(costs), allowed)
         assert costs.ratio == pytest.approx(ratio, abs=1e-12)
-        assert found["place"] == place
-        assert found["cost"] == pytest.approx(float(points.costs(costs)[place]), abs=1e-9)
+        assert result["place"] == place
+        assert result["cost"] == pytest.approx(float(points.costs(costs)[place]), abs=1e-9)
         everybody = costs.miss * points.class_prior + costs.price_of_flag - costs.worth_of_hit * points.class_prior
-        assert found["all"] == pytest.approx(everybody, abs=1e-9)
+        assert result["all"] == pytest.approx(everybody, abs=1e-9)
         odds = ratio / (1 - ratio)
         benefit = (1 + odds) * points.hits[place] - odds * points.flagged[place]
-        assert found["benefit"] == pytest.approx(benefit, abs=1e-9)
+        assert result["benefit"] == pytest.approx(benefit, abs=1e-9)
         standing = standing_priors(evidence, points, place, allowed, costs)
-        assert found["standing"] == pytest.approx(standing, abs=1e-9)
+        assert result["standing"] == pytest.approx(standing, abs=1e-9)
         kinds = (evidence.tally.labelled, evidence.tally.unlabelled, evidence.tally.negative)
         above = tuple(np.array(float(kind[place - 1]) if place else 0.0) for kind in kinds)
         form = Form(-costs.worth_of_hit, costs.price_of_flag, costs.miss)
         low, high = LinearAtThresholds(evidence, form, above).ends(evidence.class_prior.unlabelled, TAIL)
-        assert [found["ends"]["low"], found["ends"]["high"]] == pytest.approx([float(low), float(high)], abs=1e-9)
+        assert [result["ends"]["low"], result["ends"]["high"]] == pytest.approx([float(low), float(high)], abs=1e-9)
 
 
 def test_the_useful_cost_ratios_are_those_of_the_worked_example():
@@ -107,7 +107,7 @@ def test_the_useful_cost_ratios_are_those_of_the_worked_example():
     case = page_data(tally, "case-control", 0.2, 0.0) | {"ratio": 0.1, "costs": None, "most": 1.0}
     case |= {"doubt": {"tail": TAIL, "z": ndtri(TAIL)}}
     places = [recovered_place(tally, threshold) for threshold in (0.45, 0.65)]
-    at_45, at_65 = (found["useful"] for found in answers_of(driver, [case | {"place": place} for place in places]))
+    at_45, at_65 = (result["useful"] for result in answers_of(driver, [case | {"place": place} for place in places]))
     assert at_45 == pytest.approx([0, 1 / 3], abs=1e-12)
     assert at_65 == pytest.approx([1 / 9, 1 / 3], abs=1e-12)
 
@@ -127,7 +127,7 @@ def test_beta_quantiles_of_the_page_are_those_of_scipy():
     hits = np.floor(sizes * rng.random(200) ** 3)
     chances = rng.choice([0.025, 0.975, 0.005], 200)
     cases = [[h + 0.5, n - h + 0.5, p] for h, n, p in zip(hits, sizes, chances, strict=True)]
-    found = answers_of(driver, cases)
+    result = answers_of(driver, cases)
     expected = [float(betaincinv(*case)) for case in cases]
-    assert found == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert math.isfinite(sum(found))
+    assert result == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert math.isfinite(sum(result))

@@ -8,8 +8,8 @@ import pytest
 import pulens
 from page_scripts import answers_of, page_data
 from pulens.counts.tally import Tally
-from pulens.doors.bounds import bounds
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.bounds import bounds
+from pulens.evaluation.evaluate import evaluate
 
 DRIVER = """
 globalThis.recovery = require(process.argv[1] + "/recovery.js");
@@ -74,10 +74,10 @@ def test_ranges_under_other_labelling_agree(answers):
             confidence=None,
             labelling="random",
         )
-        for name, found in answer["ranges"].items():
+        for name, result in answer["ranges"].items():
             expected = evaluation.sensitivity(name, factor=2.5).interval
             np.testing.assert_allclose(
-                [found["low"], found["high"]], [expected.low, expected.high], rtol=0, atol=1e-9, err_msg=name
+                [result["low"], result["high"]], [expected.low, expected.high], rtol=0, atol=1e-9, err_msg=name
             )
 
 
@@ -101,5 +101,5 @@ def test_where_more_than_rows_was_drawn_the_ends_lie_as_many_times_as_far_away(a
             value, metric = answer["values"][name], pulens.metrics.METRICS[name]
             far = max(value - 1.5 * (value - near["low"]), metric.lowest)
             high = min(value + 1.5 * (near["high"] - value), metric.highest)
-            found = [answer["wider"][name][end] for end in ("low", "high")]
-            assert found == pytest.approx([far, high], abs=1e-12), (name, scenario)
+            result = [answer["wider"][name][end] for end in ("low", "high")]
+            assert result == pytest.approx([far, high], abs=1e-12), (name, scenario)

@@ -45,9 +45,15 @@ def answers(evaluation):
         "without intervals": pulens.evaluate(labels, scores, class_prior=0.3, confidence=None, labelling="random"),
         "three rows": pulens.evaluate([1, 0, 0], [0.9, 0.4, 0.1], class_prior=0.4, labelling="random"),
         "comparison": pulens.compare(
-            labels, {"<i>a": scores, "b": scores + rng.normal(size=800)}, class_prior=(0.2, 0.3), redraws=100
+            labels,
+            {"<i>a": scores, "b": scores + rng.normal(size=800)},
+            class_prior=(0.2, 0.3),
+            redraws=100,
+            labelling="random",
         ),
-        "segments": pulens.evaluate_by(polars.DataFrame(table), "region", class_prior=0.25, same_prior=True),
+        "segments": pulens.evaluate_by(
+            polars.DataFrame(table), "region", class_prior=0.25, same_prior=True, labelling="random"
+        ),
     }
 
 
@@ -111,11 +117,11 @@ def test_the_card_leads_with_the_verdict_and_shows_both_numbers_of_each_tile(eva
     sentences = re.findall(r"<p><b>([^<]*)</b></p>", card)
     assert sentences[0].startswith("The model ranks")
     for name in pulens.metrics.leading("tiles"):
-        found, before = evaluation[name], evaluation.uncorrected[name]
+        result, before = evaluation[name], evaluation.uncorrected[name]
         tile = re.search(rf"<dt>{re.escape(pulens.report.words.title_of(name))}</dt>.*?</div>", card, re.DOTALL)[0]
-        assert f">{found.value:.3f}<" in tile
+        assert f">{result.value:.3f}<" in tile
         assert f"uncorrected {before.value:.3f}" in tile
-        assert f"{found.interval.low:.3f} to {found.interval.high:.3f}" in tile
+        assert f"{result.interval.low:.3f} to {result.interval.high:.3f}" in tile
 
 
 def test_bars_are_as_long_as_the_numbers(evaluation):
@@ -179,8 +185,8 @@ def luminance(colour):
     ],
 )
 def test_every_ink_can_be_read_on_its_paper(theme, ink, paper, least):
-    found = colours(theme)
-    light, dark = sorted((luminance(found[ink]), luminance(found[paper])), reverse=True)
+    result = colours(theme)
+    light, dark = sorted((luminance(result[ink]), luminance(result[paper])), reverse=True)
     assert (light + 0.05) / (dark + 0.05) >= least
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from page_scripts import answers_of
-from pulens.doors.evaluate import evaluate
+from pulens.evaluation.evaluate import evaluate
 from pulens.metrics import METRICS, leading
 from pulens.metrics.parts.measure import value
 from pulens.report.top import top_data
@@ -46,8 +46,8 @@ def test_the_page_finds_what_python_finds_at_any_class_prior():
         assumptions = evaluation.evidence.assumptions_at(share)
         k = int(place["k"])
         expected.append({name: value(METRICS[name], evaluation.tally, assumptions, k=k) for name in leading("top")})
-    for found, there in zip(answers_of(DRIVER, cases), expected, strict=True):
-        assert {name: found[name] for name in leading("top")} == pytest.approx(there, abs=1e-9)
+    for result, there in zip(answers_of(DRIVER, cases), expected, strict=True):
+        assert {name: result[name] for name in leading("top")} == pytest.approx(there, abs=1e-9)
 
 
 def test_markdown_and_page_lead_with_the_top_of_the_list():
@@ -85,7 +85,7 @@ def test_a_place_beyond_a_shorter_list_has_no_numbers_in_the_other_scenario():
 
 def test_the_first_rows_of_clusters_have_what_needs_no_ranks():
     labels, scores = rows(0)
-    found = evaluate(labels, scores, class_prior=0.3, cluster=np.arange(300) // 3, redraws=100, labelling="random").top(
-        40
-    )
-    assert sorted(found) == ["enrichment_factor", "precision_at_k", "recall_at_k"]
+    result = evaluate(
+        labels, scores, class_prior=0.3, cluster=np.arange(300) // 3, redraws=100, labelling="random"
+    ).top(40)
+    assert sorted(result) == ["enrichment_factor", "precision_at_k", "recall_at_k"]

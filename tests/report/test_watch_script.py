@@ -120,9 +120,9 @@ def test_windows_judged_by_their_own_positives_on_request_move_with_the_class_pr
         truth = pulens.watch(reference, moved, class_prior=prior, **given)
         for said, window in zip(answer, truth.windows.values(), strict=True):
             for name in ("prior", "precision", "f1", "accuracy"):
-                found = getattr(window, name)
-                if not found.undefined_because:
-                    ends = (found.value, found.interval.low, found.interval.high)
+                result = getattr(window, name)
+                if not result.undefined_because:
+                    ends = (result.value, result.interval.low, result.interval.high)
                     assert said["found"][name] == pytest.approx(ends, abs=1e-9)
                     checked += 1
     assert checked > 40

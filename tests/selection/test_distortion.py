@@ -26,11 +26,11 @@ def test_hidden_recall_is_the_share_of_tilted_rows_above_a_rank(tilt, share):
 @given(tilts, st.floats(0, 1))
 def test_recall_stays_a_rate_and_never_falls_below_the_labelled_rows_own_part(tilt, frequency):
     rates = np.linspace(0, 1, 41)
-    found = distort(rates, tilt, frequency)
-    assert found[0] == pytest.approx(0, abs=1e-12)
-    assert found[-1] == pytest.approx(1)
-    assert (np.diff(found) >= -1e-12).all()
-    assert (found >= frequency * rates - 1e-12).all()
+    result = distort(rates, tilt, frequency)
+    assert result[0] == pytest.approx(0, abs=1e-12)
+    assert result[-1] == pytest.approx(1)
+    assert (np.diff(result) >= -1e-12).all()
+    assert (result >= frequency * rates - 1e-12).all()
 
 
 @given(shares, st.floats(0.1, 20))

@@ -76,10 +76,10 @@ def test_without_a_cut_equation_11_is_the_straight_line():
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], [bounds_figure_4.KNOWN, bounds_figure_4.UNLABELLED])
     tally = Tally.from_arrays(labels, rng.normal(0.3 * labels, 1))  # so weak that 2% always find room
-    found = bounds_figure_4.area_by_equation_11(tally, 0.02)
-    assert found == pytest.approx(direct_roc_auc(tally, Assumptions(0.02, scenario=Scenario.CASE_CONTROL)), abs=1e-4)
+    result = bounds_figure_4.area_by_equation_11(tally, 0.02)
+    assert result == pytest.approx(direct_roc_auc(tally, Assumptions(0.02, scenario=Scenario.CASE_CONTROL)), abs=1e-4)
     line = bounds_figure_4.straight_line(pairwise_auc(tally, "labelled", "unlabelled"), 0.02)
-    assert found == pytest.approx(line, abs=1e-4)
+    assert result == pytest.approx(line, abs=1e-4)
 
 
 def test_no_ranking_beats_the_most_that_equation_11_can_give():
@@ -117,9 +117,9 @@ def test_labels_are_drawn_among_rows_of_their_class():
 def test_with_everything_known_the_bounds_are_the_true_area():
     ranking = binormal("toy", 300, 700, np.random.default_rng(0))
     labels = ranking.labels(299, np.random.default_rng(1), negatives=699)
-    found = bounds(labels, ranking.scores, unlabelled_prior=0.5, scenario="single-set")
-    assert found.roc_auc.low - 0.01 < ranking.roc_auc < found.roc_auc.high + 0.01
-    assert found.roc_auc.width < 0.02
+    result = bounds(labels, ranking.scores, unlabelled_prior=0.5, scenario="single-set")
+    assert result.roc_auc.low - 0.01 < ranking.roc_auc < result.roc_auc.high + 0.01
+    assert result.roc_auc.width < 0.02
 
 
 def test_the_two_sample_band_holds_at_every_rank_as_often_as_it_says():

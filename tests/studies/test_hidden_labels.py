@@ -15,7 +15,7 @@ from pulens.research.studies._pulp import representativeness
 def test_hidden_labels_have_the_asked_sizes_and_share(mechanism):
     rng = np.random.default_rng(1)
     positive = rng.random(400) < 0.4
-    found = hide_labels(
+    result = hide_labels(
         positive,
         rng.random(400),
         mechanism=find(mechanism),
@@ -24,18 +24,18 @@ def test_hidden_labels_have_the_asked_sizes_and_share(mechanism):
         unlabelled_prior=0.35,
         rng=rng,
     )
-    assert found.labels.sum() == 30
-    assert found.is_positive[found.labels == 1].all()
-    assert found.is_positive[found.labels == 0].sum() == 42
-    assert np.unique(found.rows).size == 150
-    np.testing.assert_array_equal(found.is_positive, positive[found.rows])
+    assert result.labels.sum() == 30
+    assert result.is_positive[result.labels == 1].all()
+    assert result.is_positive[result.labels == 0].sum() == 42
+    assert np.unique(result.rows).size == 150
+    np.testing.assert_array_equal(result.is_positive, positive[result.rows])
 
 
 def test_scenario_one_labels_typical_positives_and_leaves_the_rest():
     rng = np.random.default_rng(2)
     positive, typical = np.ones(50, bool), np.arange(50.0)
     positive[40:] = False
-    found = hide_labels(
+    result = hide_labels(
         positive,
         typical,
         mechanism=find("most_representative"),
@@ -44,7 +44,7 @@ def test_scenario_one_labels_typical_positives_and_leaves_the_rest():
         unlabelled_prior=0.5,
         rng=rng,
     )
-    assert set(found.rows[found.labels == 1]) == set(range(30, 40))
+    assert set(result.rows[result.labels == 1]) == set(range(30, 40))
 
 
 def test_too_many_rows_are_refused():

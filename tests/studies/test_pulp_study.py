@@ -45,10 +45,10 @@ def test_measures_of_full_labels_reward_a_perfect_ranking():
 
 def test_perfect_agreement_is_a_correlation_of_one_and_no_deviation():
     full, _ = random_values()
-    found = results(full, full)
-    np.testing.assert_allclose(found.correlation(pooled=True), 1)
-    np.testing.assert_allclose(found.correlation(pooled=False), 1)
-    assert found.deviation().max() == 0
+    result = results(full, full)
+    np.testing.assert_allclose(result.correlation(pooled=True), 1)
+    np.testing.assert_allclose(result.correlation(pooled=False), 1)
+    assert result.deviation().max() == 0
 
 
 def test_a_claim_is_reproduced_only_where_the_numbers_say_so():

@@ -95,7 +95,7 @@ def test_stacked_networks_are_the_networks_trained_alone():
     bags = np.stack([np.bincount(rng.integers(0, 80, 80), minlength=80) for _ in range(3)])
     held = rng.random((3, 80)) < 0.25
     targets = np.stack([truth, truth, ~truth]).astype(int)
-    found = train_stack(features, targets, bags, held, np.random.default_rng(5), "cpu", 25)
+    result = train_stack(features, targets, bags, held, np.random.default_rng(5), "cpu", 25)
     seeds = [int(seed) for seed in np.random.default_rng(5).integers(2**31, size=3)]
     for run, seed in enumerate(seeds):
         module = built(lambda: torch.nn.Sequential(torch.nn.Linear(3, 5), torch.nn.Tanh(), torch.nn.Linear(5, 1)), seed)
@@ -103,7 +103,7 @@ def test_stacked_networks_are_the_networks_trained_alone():
         first = np.concatenate([state["0.weight"].T, state["0.bias"][None]])
         second = np.append(state["2.weight"][0], state["2.bias"])
         alone = witness(features, targets[run], bags[run], held[run], first, second, 25)
-        np.testing.assert_allclose(found[run], alone, atol=2e-3)
+        np.testing.assert_allclose(result[run], alone, atol=2e-3)
 
 
 @pytest.mark.parametrize("library", ["torch", "scikit-learn"])
@@ -135,12 +135,12 @@ def test_one_run_recovers_what_full_labels_give(monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.setitem(SETS, "Toy", ("toy", 60))
     features, truth = blobs(600, 2.0)
-    found = one_run("Toy", features, truth, 0.75, RecoveryDesign(networks=10), np.random.default_rng(0))
-    assert found.alpha == pytest.approx((300 - 45) / 540)
-    assert found.auc["PU"] < 0.8 < found.full
-    assert abs(found.auc["IR"] - found.own) < 0.06
-    assert abs(found.auc["IR"] - found.full) < abs(found.auc["PU"] - found.full) / 2
-    assert found.pr_full_at_data_share != found.pr_full
+    result = one_run("Toy", features, truth, 0.75, RecoveryDesign(networks=10), np.random.default_rng(0))
+    assert result.alpha == pytest.approx((300 - 45) / 540)
+    assert result.auc["PU"] < 0.8 < result.full
+    assert abs(result.auc["IR"] - result.own) < 0.06
+    assert abs(result.auc["IR"] - result.full) < abs(result.auc["PU"] - result.full) / 2
+    assert result.pr_full_at_data_share != result.pr_full
 
 
 @pytest.fixture

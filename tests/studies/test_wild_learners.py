@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("torch", reason="learners are listed with the networks: pip install 'pulens[torch]'")
 
 from pulens.research.benchmark.datasets import DataUnavailableError
+from pulens.research.benchmark.wild import wild_folder, worlds
 from pulens.research.studies import Workbench, _wild_learners, wild_learners
 from pulens.research.studies._wild_learners import WildRun, complete, read_runs, regrets
 
@@ -53,7 +54,7 @@ def test_quick_takes_a_data_set_of_each_family_and_trains_nothing_twice(wild, mo
 
 
 def test_judged_rows_never_train(wild):
-    (path, world), *_ = _wild_learners.worlds(_wild_learners.folder())
+    (path, world), *_ = worlds(wild_folder())
     with np.load(path) as stored:
         for X, _, judged, population, _ in _wild_learners.parts(world, stored, 0):
             rows = {tuple(row) for row in np.nan_to_num(X).tolist()}

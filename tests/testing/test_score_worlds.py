@@ -40,10 +40,10 @@ def test_a_ranking_worlds_truth_is_what_large_samples_show(name):
     assert prior * hits / called == pytest.approx(values["precision"], abs=0.015)
     assert 2 * prior * hits / (prior + called) == pytest.approx(values["f1"], abs=0.01)
     cuts = np.quantile(positive, np.linspace(0.995, 0.005, 100))
-    found = [prior * np.mean(positive >= c) / (prior * np.mean(positive >= c) + (1 - prior) * np.mean(negative >= c))
+    result = [prior * np.mean(positive >= c) / (prior * np.mean(positive >= c) + (1 - prior) * np.mean(negative >= c))
              for c in cuts]  # fmt: skip
     if not world.levels:
-        assert np.mean(found) == pytest.approx(values["average_precision"], abs=0.01)
+        assert np.mean(result) == pytest.approx(values["average_precision"], abs=0.01)
         assert values["roc_auc"] == pytest.approx(world.auc, abs=1e-6)
 
 

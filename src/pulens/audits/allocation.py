@@ -90,9 +90,9 @@ def weights(rows: Counts, guess: Floats, flagged: int, goal: str) -> Floats:
     share = np.clip(np.divide(guess, sizes, out=np.zeros(len(rows)), where=sizes > 0), SMALLEST_SHARE, LARGEST_SHARE)
     above, below = _derivatives(share * sizes, sizes, flagged, goal)
     derivative = np.where(np.arange(len(rows)) < flagged, above, below)
-    found = sizes * np.abs(derivative) * np.sqrt(share * (1 - share))
-    total = found.sum()
-    shares: Floats = found / total if total > 0 else sizes / sizes.sum()
+    result = sizes * np.abs(derivative) * np.sqrt(share * (1 - share))
+    total = result.sum()
+    shares: Floats = result / total if total > 0 else sizes / sizes.sum()
     return shares
 
 
@@ -153,33 +153,33 @@ def _scaled(share: Floats, lowest: Floats, highest: NDArray[np.int64], budget: i
     used = share > 0
     bends = np.unique(np.concatenate([lowest[used] / share[used], highest[used] / share[used], [0.0]]))
     totals = np.array([total(bend) for bend in bends])
-    place = int(np.searchsorted(totals, budget))
-    if place == len(bends):  # strata without weight take what no other can hold
-        found = np.clip(bends[-1] * share, lowest, highest)
-        room = highest - found
-        return found + room * ((budget - found.sum()) / room.sum() if room.sum() else 0.0)  # type: ignore[no-any-return]
-    begin, end = bends[max(place - 1, 0)], bends[place]
-    rise = totals[place] - totals[max(place - 1, 0)]
-    factor = end if rise == 0 else end - (end - begin) * (totals[place] - budget) / rise
+    index = int(np.searchsorted(totals, budget))
+    if index == len(bends):  # strata without weight take what no other can hold
+        result = np.clip(bends[-1] * share, lowest, highest)
+        room = highest - result
+        return result + room * ((budget - result.sum()) / room.sum() if room.sum() else 0.0)  # type: ignore[no-any-return]
+    begin, end = bends[max(index - 1, 0)], bends[index]
+    rise = totals[index] - totals[max(index - 1, 0)]
+    factor = end if rise == 0 else end - (end - begin) * (totals[index] - budget) / rise
     return np.clip(factor * share, lowest, highest)  # type: ignore[no-any-return]
 
 
 def _whole(wanted: Floats, highest: NDArray[np.int64], at_least: Counts | None, budget: int) -> Counts:
     """Whole numbers by largest remainders; of equal ones the higher stratum comes first."""
-    found = np.minimum(np.floor(wanted + 1e-9).astype(np.int64), highest)
+    result = np.minimum(np.floor(wanted + 1e-9).astype(np.int64), highest)
     if at_least is not None:
-        found = np.maximum(found, np.asarray(at_least, np.int64))
-    remainder = np.round(wanted - found, 9)
-    missing = budget - int(found.sum())
+        result = np.maximum(result, np.asarray(at_least, np.int64))
+    remainder = np.round(wanted - result, 9)
+    missing = budget - int(result.sum())
     while missing > 0:  # at most one row for each stratum, unless limits bind
-        order = np.argsort(-np.where(found < highest, remainder, -np.inf), kind="stable")
-        taken = [place for place in order.tolist() if found[place] < highest[place]][:missing]
+        order = np.argsort(-np.where(result < highest, remainder, -np.inf), kind="stable")
+        taken = [index for index in order.tolist() if result[index] < highest[index]][:missing]
         if not taken:
             break
-        found[taken] += 1
+        result[taken] += 1
         remainder[taken] -= 1
         missing -= len(taken)
-    return found
+    return result
 
 
 def thinly_checked(rows: Counts, allocation: Counts, flagged: int) -> bool:

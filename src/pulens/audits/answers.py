@@ -121,20 +121,20 @@ def read_second(
     ours = (*RESERVED, ROW if plan.id is None else plan.id)
     if str(second) in ours or (apart and Path(second).resolve() == Path(path).resolve()):
         raise InputError(
-            f"{second}: this is the queue of the first judge, or a column that it always has. The second judge's "
-            "answers stand in another column of it, or in a queue of their own."
+            f"{second}: this is the first reviewer's queue, or one of its own columns. The second reviewer's "
+            "answers go in another column of it, or in their own queue."
         )
-    found = []
-    for place, column in ((path, "answer"), (second, "answer") if apart else (path, str(second))):
-        table = read_queue(place)
+    result = []
+    for source, column in ((path, "answer"), (second, "answer") if apart else (path, str(second))):
+        table = read_queue(source)
         try:
-            found.append(_codes(plan, table, column, words)[0])
+            result.append(_codes(plan, table, column, words)[0])
         except InputError as error:
             asked = ""
             if column != "answer" and column not in table.names:
-                asked = f" The second judge's answers are a column of the queue, or a file ({', '.join(ENDINGS)})."
-            raise InputError(f"{place}: {error}{asked}") from error
-    return found[0], found[1]
+                asked = f" The second reviewer's answers are a column of the queue, or a file ({', '.join(ENDINGS)})."
+            raise InputError(f"{source}: {error}{asked}") from error
+    return result[0], result[1]
 
 
 def _codes(
@@ -144,11 +144,11 @@ def _codes(
     answers = table.column(find_column(column, table.names))
     _check_probabilities(table)
     given: dict[str, list[int]] = {}
-    for name, place in _matched(plan, table):
-        meaning = words.meaning(answers[place])
+    for name, index in _matched(plan, table):
+        meaning = words.meaning(answers[index])
         if meaning is None:
             raise InputError(
-                f"the answer {shown(answers[place])} in {file_row(place)} is neither yes nor no. Answers are "
+                f"the answer {shown(answers[index])} in {file_row(index)} is neither yes nor no. Answers are "
                 f"{', '.join(YES)} or {', '.join(NO[:-1])}, nothing or ? where there is none, unsure; other words are "
                 "declared: yes=... and no=... (--yes, --no)."
             )
@@ -164,21 +164,21 @@ def cells_of(plan: AuditPlan, table: Table) -> dict[str, dict[str, Any]]:
     """
     answers = table.column(find_column("answer", table.names))
     ours = (ROW if plan.id is None else plan.id, "batch", "probability")
-    found: dict[str, dict[str, Any]] = {}
-    for name, place in _matched(plan, table):
+    result: dict[str, dict[str, Any]] = {}
+    for name, index in _matched(plan, table):
         cells = {
-            column: values[place]
+            column: values[index]
             for column, values in zip(table.names, table.columns, strict=True)
             if column and column not in ours
         }
-        if name in found and not is_null(answers[place]) and not is_null(found[name]["answer"]):
-            if _word(answers[place]) != _word(found[name]["answer"]):
+        if name in result and not is_null(answers[index]) and not is_null(result[name]["answer"]):
+            if _word(answers[index]) != _word(result[name]["answer"]):
                 raise InputError(
                     f"the row {shown(name)} was answered twice, and differently. Keep one answer for each."
                 )
-        elif name not in found or not is_null(answers[place]):
-            found[name] = cells
-    return found
+        elif name not in result or not is_null(answers[index]):
+            result[name] = cells
+    return result
 
 
 def _matched(plan: AuditPlan, table: Table) -> list[tuple[str, int]]:
@@ -187,17 +187,17 @@ def _matched(plan: AuditPlan, table: Table) -> list[tuple[str, int]]:
     told = table.column(column)
     find = _finder(plan.rows.name)
     named = [values for name, values in zip(table.names, table.columns, strict=True) if name]
-    found, strange = [], []
-    for place, value in enumerate(told):
-        if is_null(value) and all(is_null(values[place]) for values in named):
+    result, strange = [], []
+    for index, value in enumerate(told):
+        if is_null(value) and all(is_null(values[index]) for values in named):
             continue
         name = find(value)
         if name is None:
-            strange.append((value, place))
+            strange.append((value, index))
         else:
-            found.append((name, place))
+            result.append((name, index))
     _refuse_strange(strange, column)
-    return found
+    return result
 
 
 def _finder(names: Sequence[str]) -> Any:
@@ -230,41 +230,41 @@ def _loose(text: str) -> str:
 def _refuse_strange(strange: list[tuple[Any, int]], column: str) -> None:
     if not strange:
         return
-    name, place = strange[0]
+    name, index = strange[0]
     if is_null(name):
-        raise InputError(f"{file_row(place)} has no {column!r}, so it is not known which row was answered.")
+        raise InputError(f"{file_row(index)} has no {column!r}, so it is unclear which row was answered.")
     raise InputError(
         f"{len(strange):,} row{'s are' if len(strange) > 1 else ' is'} not in the plan: {column} "
-        f"{listed([name for name, _ in strange], limit=5)}, first in {file_row(place)}. Is the plan that of this "
+        f"{listed([name for name, _ in strange], limit=5)}, first in {file_row(index)}. Is the plan that of this "
         "queue? Rows that were not drawn by it say nothing about the others: take them out."
     )
 
 
 def _once(given: Mapping[str, list[int]]) -> tuple[dict[str, int], int]:
     """One meaning for each row; a row answered twice must have been answered alike."""
-    found: dict[str, int] = {}
+    result: dict[str, int] = {}
     different, twice = [], 0
     for name, answers in given.items():
         meanings = set(answers) - {OPEN}
         twice += len(answers) > 1
         if len(meanings) > 1:
             different.append(name)
-        found[name] = next(iter(meanings), OPEN)
+        result[name] = next(iter(meanings), OPEN)
     if different:
         raise InputError(
             f"{len(different):,} row{'s were' if len(different) > 1 else ' was'} answered twice, and differently: "
             f"{listed(different, limit=5)}. Keep one answer for each."
         )
-    return found, twice
+    return result, twice
 
 
 def _check_probabilities(table: Table) -> None:
     """The plan knows each row's chance; a queue that tells another story was damaged."""
     if "probability" not in table.names:
         return
-    names = [place for place, name in enumerate(table.names) if name]
-    for place, value in enumerate(table.column("probability")):
-        if all(is_null(table.columns[column][place]) for column in names):
+    names = [index for index, name in enumerate(table.names) if name]
+    for index, value in enumerate(table.column("probability")):
+        if all(is_null(table.columns[column][index]) for column in names):
             continue
         try:
             number = float(str(value).replace(",", "."))
@@ -273,7 +273,7 @@ def _check_probabilities(table: Table) -> None:
         if not 0 < number <= 1:
             seen = "nothing" if is_null(value) else shown(value)
             raise InputError(
-                f"the probability in {file_row(place)} must lie above 0 and be at most 1, got {seen}. It is the chance "
+                f"the probability in {file_row(index)} must lie above 0 and be at most 1, got {seen}. It is the chance "
                 "that the row was drawn: take the file that was written, or leave the column out."
             )
 
@@ -299,10 +299,10 @@ def _counted(
 
 
 def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) -> list[Notice]:
-    found = []
+    result = []
     undecided = int((seen == UNDECIDED).sum())
     if 0 < undecided <= MOST_UNDECIDED * seen.size:  # more are warned of where numbers are made of them
-        found.append(
+        result.append(
             Notice(
                 Severity.NOTE,
                 "undecided-rows",
@@ -311,7 +311,7 @@ def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) ->
             )
         )
     if missing:
-        found.append(
+        result.append(
             Notice(
                 Severity.NOTE,
                 "missing-rows",
@@ -320,7 +320,7 @@ def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) ->
             )
         )
     if twice:
-        found.append(
+        result.append(
             Notice(
                 Severity.NOTE,
                 "doubled-rows",
@@ -328,4 +328,4 @@ def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) ->
                 "counted once.",
             )
         )
-    return found
+    return result

@@ -53,7 +53,7 @@ class AnytimeFence(NamedTuple):
     missed: Pair
 
 
-def anytime_fence(counts: AuditCounts, found: np.ndarray, confidence: float) -> AnytimeFence:
+def anytime_fence(counts: AuditCounts, result: np.ndarray, confidence: float) -> AnytimeFence:
     """Where the positives above and below the threshold can lie, for one audit.
 
     >>> counts = AuditCounts(rows=[200, 9800], checked=[60, 140], found=[45, 2], flagged=1)
@@ -62,11 +62,11 @@ def anytime_fence(counts: AuditCounts, found: np.ndarray, confidence: float) -> 
     (115, 175)
     """
     room = math.log(1 / (1 - confidence))
-    lowest = _lowest(counts, found)
+    lowest = _lowest(counts, result)
     edge = counts.flagged
     above, below = lowest[:, :edge].sum(axis=1), lowest[:, edge:].sum(axis=1)
     ranges = [
-        (float(found[where].sum()), float((counts.rows - counts.checked + found)[where].sum()))
+        (float(result[where].sum()), float((counts.rows - counts.checked + result)[where].sum()))
         for where in (slice(0, edge), slice(edge, None), slice(0, None))
     ]
     # a metric of the flagged rows alone needs none of the other strata, so their evidence is left out
@@ -76,7 +76,7 @@ def anytime_fence(counts: AuditCounts, found: np.ndarray, confidence: float) -> 
     first, last = (float(end[0]) for end in _between(above, room - at_rest, ranges[0]))
     far = last - first
     total = np.unique(first + np.append(np.linspace(0, far, PLACES), np.geomspace(1, far + 1, PLACES) - 1))
-    left = room - np.array([(above - SLOPES * place).max() for place in total])
+    left = room - np.array([(above - SLOPES * index).max() for index in total])
     fewest, most = (np.clip(_end(below, left, side), *ranges[1]) for side in (1, -1))
     # along an edge of the fence nothing beats the lower TP with the higher FN of its two ends, and the mirror image
     missed = Pair(np.minimum(fewest, _next(fewest)), np.maximum(most, _next(most)))
@@ -99,9 +99,9 @@ def _end(lowest: Floats, left: Floats, side: int) -> Floats:
     return np.asarray(bounds.max(axis=0) if side > 0 else bounds.min(axis=0))
 
 
-def _lowest(counts: AuditCounts, found: np.ndarray) -> Floats:
+def _lowest(counts: AuditCounts, result: np.ndarray) -> Floats:
     """min over x of g(x) + slope x, one line a slope and one column a stratum."""
-    size, took, hits = (np.asarray(kind, float) for kind in (counts.rows, counts.checked, found))
+    size, took, hits = (np.asarray(kind, float) for kind in (counts.rows, counts.checked, result))
     ways = _log_choose(took, hits)
     chance = betaln(hits + 0.5, took - hits + 0.5) - betaln(0.5, 0.5)
     if counts.labelled.any():

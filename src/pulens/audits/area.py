@@ -62,8 +62,8 @@ def placed(counts: AuditCounts, rows: CheckedRows, tally: Tally, *, score_ranges
     before = np.append(0.0, of_all[:-1])
     outscored = (size - (before + of_all) / 2) / max(size, 1.0)  # at each score, highest first
     # the first threshold that a score reaches; scores of a bin share its place
-    place = np.searchsorted(-tally.thresholds.astype(float), -_in_precision(rows, tally), side="left")
-    b = outscored[np.minimum(place, outscored.size - 1)]
+    index = np.searchsorted(-tally.thresholds.astype(float), -_in_precision(rows, tally), side="left")
+    b = outscored[np.minimum(index, outscored.size - 1)]
     if score_ranges:
         ends = np.cumsum(counts.rows)
         last = np.searchsorted(unlabelled, ends, side="left")
@@ -92,7 +92,7 @@ def _area(total: Floats, positives: Floats, rows: float) -> Floats:
 
 def not_ranked(name: str) -> Estimate:
     """A metric of the whole ranking where rows were left out."""
-    reason = "some rows lie where no row was checked, so positives can stand anywhere among them"
+    reason = "some rows lie where no row was checked, so positives can be anywhere among them"
     return Estimate(name, math.nan, undefined_because=reason, basis="bounds", rests_on=RESTS_ON)
 
 
@@ -144,11 +144,11 @@ def _value(counts: AuditCounts, rows: CheckedRows, where: Placed) -> float:
 
 def decisions(counts: AuditCounts, rows: CheckedRows) -> list[np.ndarray]:
     """Which rows are positive, undecided ones being all negative or all positive, above and below apart."""
-    found, undecided, flagged = rows.answer == 1, rows.answer == -1, rows.stratum < counts.flagged
+    result, undecided, flagged = rows.answer == 1, rows.answer == -1, rows.stratum < counts.flagged
     if not undecided.any():
-        return [found]
+        return [result]
     above, below = undecided & flagged, undecided & ~flagged
-    return [found, found | above, found | below, found | undecided]
+    return [result, result | above, result | below, result | undecided]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,20 +169,20 @@ def _limits(
     seed: int,
 ) -> tuple[float, float]:
     random = np.random.default_rng(seed)
-    found = [where.checked[positive & (rows.stratum == k)] for k in range(counts.strata)]
-    hits = np.array([b.size for b in found])
+    result = [where.checked[positive & (rows.stratum == k)] for k in range(counts.strata)]
+    hits = np.array([b.size for b in result])
     chosen = [int(np.argmax(effect)) for effect in effects(counts.rows, counts.checked, hits)]
     drawn = []
-    for k, b in enumerate(found):
+    for k, b in enumerate(result):
         unseen = unseen_positives(random, int(counts.rows[k]), int(counts.checked[k]), b.size, draws, 0, 0)
         drawn.append((unseen, unseen * _means(random, b, draws)))
     positives = where.known + hits.sum() + sum(unseen for unseen, _ in drawn)
-    total = where.known_sum + sum(float(b.sum()) for b in found) + sum(part for _, part in drawn)
+    total = where.known_sum + sum(float(b.sum()) for b in result) + sum(part for _, part in drawn)
     lows: list[Floats] = []
     highs: list[Floats] = []
     for up, k in enumerate(chosen):
         args = (int(counts.rows[k]), int(counts.checked[k]), int(hits[k]), draws)
-        one, (unseen, part) = _one_more(random, args, found[k], where, k, up), drawn[k]
+        one, (unseen, part) = _one_more(random, args, result[k], where, k, up), drawn[k]
         for ends, instead in ((lows, one.low_total), (highs, one.high_total)):
             ends.append(_area(total - part + instead, positives - unseen + one.positives, where.rows))
     tail = one_tail(confidence)

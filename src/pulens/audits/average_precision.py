@@ -65,14 +65,14 @@ def cells_of(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> ScoreCells
     """
     running = np.asarray(tally.unlabelled, float)
     score = np.asarray(rows.score).astype(tally.thresholds.dtype)
-    place = np.minimum(np.searchsorted(-tally.thresholds, -score, side="left"), len(tally) - 1)
+    index = np.minimum(np.searchsorted(-tally.thresholds, -score, side="left"), len(tally) - 1)
     kept: list[tuple[int, int]] = []  # stratum and last place of each cell
     first = 0
     for k, end in enumerate(np.cumsum(counts.rows)):
         parts = int(np.clip(counts.checked[k] // CHECKED_PER_CELL, 1, MOST_CELLS))
         ranks = end - counts.rows[k] + counts.rows[k] * np.arange(1, parts + 1) / parts
         ends = np.unique(np.searchsorted(running, np.round(ranks), side="left"))[: parts if counts.rows[k] else 0]
-        inside = np.sort(place[rows.stratum == k])
+        inside = np.sort(index[rows.stratum == k])
         seen = 0
         for last in ends:
             here = int(np.searchsorted(inside, last, side="right")) - seen
@@ -97,7 +97,7 @@ def cells_of(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> ScoreCells
         unlabelled.astype(np.int64),
         known,
         distinct < size,
-        np.minimum(np.searchsorted(ends_at, place, side="left"), ends_at.size - 1),
+        np.minimum(np.searchsorted(ends_at, index, side="left"), ends_at.size - 1),
     )
 
 
@@ -146,13 +146,13 @@ def _by_positives(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> float
     labelled = np.diff(np.asarray(tally.labelled, float), prepend=0.0) * single
     population = running + (np.asarray(tally.labelled, float) + np.asarray(tally.negative, float)) * single
     score = np.asarray(rows.score).astype(tally.thresholds.dtype)
-    place = np.minimum(np.searchsorted(-tally.thresholds, -score, side="left"), len(tally) - 1)
+    index = np.minimum(np.searchsorted(-tally.thresholds, -score, side="left"), len(tally) - 1)
     stands_for = np.divide(counts.rows, counts.checked, out=np.zeros(counts.strata), where=counts.checked > 0)
     share = np.select([rows.answer == 1, rows.answer == -1], [1.0, 0.5], 0.0)
     weight = share * stands_for[rows.stratum]
-    at_score = np.bincount(place, weight, len(tally)) + labelled
+    at_score = np.bincount(index, weight, len(tally)) + labelled
     # half of what a row stands for beyond itself lies below it
-    beyond = np.bincount(place, share * (stands_for[rows.stratum] - 1), len(tally))
+    beyond = np.bincount(index, share * (stands_for[rows.stratum] - 1), len(tally))
     true_positive = np.cumsum(at_score) - beyond / 2
     total = at_score.sum()
     if not total:
@@ -165,8 +165,8 @@ def _by_cells(cells: ScoreCells, rows: CheckedRows) -> float:
     """Positives spread evenly within cells; nan where nothing was found."""
     share = np.select([rows.answer == 1, rows.answer == -1], [1.0, 0.5], 0.0)
     took = np.bincount(cells.of_row, minlength=cells.rows.size)
-    found = np.bincount(cells.of_row, share, cells.rows.size)
-    here = cells.unlabelled * np.divide(found, took, out=np.zeros(took.size), where=took > 0) + cells.known
+    result = np.bincount(cells.of_row, share, cells.rows.size)
+    here = cells.unlabelled * np.divide(result, took, out=np.zeros(took.size), where=took > 0) + cells.known
     before, flagged = np.cumsum(here) - here, np.cumsum(cells.rows) - cells.rows
     rate = np.divide(here, cells.rows, out=np.zeros(took.size), where=cells.rows > 0)
     logs = np.log(np.maximum(flagged + cells.rows, 1.0) / np.maximum(flagged, 1.0)) * (flagged > 0)

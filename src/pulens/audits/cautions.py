@@ -40,21 +40,21 @@ def _notices(counts: AuditCounts) -> Iterator[Notice]:
             "positive, so limits that depend on them are bounds. Check some of them at random.",
         )
     below = slice(counts.flagged, counts.strata)
-    found, took, rows = (int(kind[below].sum()) for kind in (counts.found, counts.checked, counts.rows))
+    result, took, rows = (int(kind[below].sum()) for kind in (counts.found, counts.checked, counts.rows))
     if not took or took == rows:  # nothing was looked at, or nothing is left to chance
         return
-    if found < FEW_BELOW:
+    if result < FEW_BELOW:
         yield Notice(
             Severity.NOTE,
             "few-found-below",
-            f"{found} of {took} rows checked below the threshold {'was' if found == 1 else 'were'} positive: recall is "
-            "likely too high as a single number. Read its interval.",
+            f"{result} of {took} rows checked below the threshold {'was' if result == 1 else 'were'} positive: recall "
+            "is likely too high as a single number. Read its interval.",
         )
-    if found < DECIDED_BY_FEW:
+    if result < DECIDED_BY_FEW:
         yield Notice(
             Severity.NOTE,
             "errors-of-judges",
-            f"Below the threshold {found} of {took} checked rows were found positive, a share of {found / took:.4f}: "
+            f"Below the threshold {result} of {took} checked rows were found positive, a share of {result / took:.4f}: "
             "single answers decide the limits, and judges who are wrong about as many rows would move recall as far: "
             f"one who calls 1% of negatives positive would make about {round(rows / 100):,} of the {rows:,} rows there "
             "look missed. Have these answers checked twice, and allow for errors (--reviewer-errors, if_judges_err).",

@@ -16,7 +16,6 @@ none, half and all of its rows positive in limits.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.audits.answers import POSITIVE, UNDECIDED
+from pulens.audits.formulas import FORMULAS
 from pulens.audits.limits import draw_totals, one_tail, quantile
 from pulens.audits.reviews import OUTSIDE, Reviews
 from pulens.confidence import check_confidence
@@ -78,24 +78,7 @@ class _Margins:
     known: Floats
 
 
-def _precision(hits: Floats, positives: Floats, flagged: float) -> Floats:
-    return hits / flagged if flagged else np.full_like(hits, np.nan)
-
-
-def _recall(hits: Floats, positives: Floats, flagged: float) -> Floats:
-    return np.divide(hits, positives, out=np.full_like(hits, np.nan), where=positives > 0)
-
-
-def _f1(hits: Floats, positives: Floats, flagged: float) -> Floats:
-    whole = flagged + positives
-    return np.divide(2 * hits, whole, out=np.full_like(hits, np.nan), where=whole > 0)
-
-
-COMPARED: dict[str, Callable[[Floats, Floats, float], Floats]] = {
-    "f1": _f1,
-    "precision": _precision,
-    "recall": _recall,
-}
+COMPARED = ("f1", "precision", "recall")
 
 
 def compare_reviewed(
@@ -104,7 +87,7 @@ def compare_reviewed(
     second: Any,
     *,
     names: tuple[str, str] = ("first", "second"),
-    metrics: tuple[str, ...] = tuple(COMPARED),
+    metrics: tuple[str, ...] = COMPARED,
     confidence: float = 0.95,
     draws: int = DRAWS,
     seed: int = 0,
@@ -134,7 +117,7 @@ def compare_reviewed(
         reason = None
         interval: Interval | None = Interval(*limits[name], confidence, "audit, balanced")
         if math.isnan(value) and np.isnan(middle).any():
-            reason = "rows that nobody could have checked may be positive, so only bounds are known"
+            reason = "rows that nobody could have checked may be positive, so there are only bounds"
         elif math.isnan(value):
             reason, interval = "a model flags no row, or no positive was found", None
         elif interval is not None:  # rounding, and undecided rows that count half
@@ -168,8 +151,8 @@ class _Cells:
         inside = reviews.cell != OUTSIDE
 
         def count(which: NDArray[np.bool_]) -> NDArray[np.int64]:
-            place = reviews.cell[which] * 4 + group[which]
-            return np.bincount(place, minlength=4 * strata).reshape(strata, 4).astype(np.int64)
+            index = reviews.cell[which] * 4 + group[which]
+            return np.bincount(index, minlength=4 * strata).reshape(strata, 4).astype(np.int64)
 
         return cls(
             count(inside),
@@ -217,12 +200,12 @@ def _corners(cells: _Cells) -> list[NDArray[np.int64]]:
     return [cells.found + cells.undecided * np.array(chosen) for chosen in product(*choices)]
 
 
-def _drawn(cells: _Cells, found: NDArray[np.int64], group: int, draws: int, seed: int) -> Floats:
+def _drawn(cells: _Cells, result: NDArray[np.int64], group: int, draws: int, seed: int) -> Floats:
     """Totals of one group, in an order of their own: the groups are independent of each other."""
     used = cells.checked[:, group] > 0
     if not used.any():
         return np.zeros(draws)
-    rows, checked, hits = (part[used, group] for part in (cells.rows, cells.checked, found))
+    rows, checked, hits = (part[used, group] for part in (cells.rows, cells.checked, result))
     drawn = draw_totals(rows, checked, hits, len(rows), interval="balanced", draws=draws, seed=seed + 7919 * group)
     order = np.random.default_rng([seed, group]).permutation(draws)
     return np.asarray(drawn.above.low[order, 0])
@@ -230,8 +213,9 @@ def _drawn(cells: _Cells, found: NDArray[np.int64], group: int, draws: int, seed
 
 def _difference(name: str, totals: Floats, margins: _Margins) -> Floats:
     """Of each line of group totals."""
-    positives = totals.sum(axis=1)
-    formula = COMPARED[name]
-    first = formula(totals[:, BOTH] + totals[:, FIRST], positives, margins.flagged[0])
-    second = formula(totals[:, BOTH] + totals[:, SECOND], positives, margins.flagged[1])
+    of, positives = FORMULAS[name].of, totals.sum(axis=1)
+    hits = totals[:, BOTH] + totals[:, FIRST], totals[:, BOTH] + totals[:, SECOND]
+    first, second = (
+        of(own, positives - own, flagged, margins.rows) for own, flagged in zip(hits, margins.flagged, strict=True)
+    )
     return first - second

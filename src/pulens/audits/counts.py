@@ -76,9 +76,9 @@ def _whole(name: str, values: Any, size: int) -> Counts:
 def _refuse_more(inner: str, fewer: Counts, outer: str, more: Counts) -> None:
     wrong = np.flatnonzero(fewer > more)
     if wrong.size:
-        place = int(wrong[0])
+        index = int(wrong[0])
         raise InputError(
-            f"stratum {place + 1} says {inner} {fewer[place]} of {outer} {more[place]}: there cannot be more."
+            f"stratum {index + 1} says {inner} {fewer[index]} of {outer} {more[index]}: there cannot be more."
         )
 
 

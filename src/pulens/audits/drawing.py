@@ -32,8 +32,8 @@ def queue_order(counts: Counts, seed: int, batch: int = 1) -> tuple[NDArray[np.i
     ([0, 1, 0, 0, 1, 0], [0, 0, 1, 2, 1, 3])
     """
     strata = np.repeat(np.arange(len(counts)), counts)
-    places = np.concatenate([np.arange(count) for count in counts]) if len(counts) else np.zeros(0)
+    indices = np.concatenate([np.arange(count) for count in counts]) if len(counts) else np.zeros(0)
     starts = np.array([start_of(seed, batch, stratum) for stratum in range(len(counts))])
-    keys = (places + 1 - starts[strata]) / np.asarray(counts, float)[strata]
+    keys = (indices + 1 - starts[strata]) / np.asarray(counts, float)[strata]
     order = np.lexsort((strata, keys))
-    return strata[order], places[order].astype(np.intp)
+    return strata[order], indices[order].astype(np.intp)

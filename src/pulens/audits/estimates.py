@@ -137,18 +137,18 @@ def design_limits(
     return _hull(_limits_of(counts, corner, names, confidence, interval, draws, seed) for corner in corners)
 
 
-def _corners(found: np.ndarray, undecided: np.ndarray, flagged: int) -> list[np.ndarray]:
+def _corners(result: np.ndarray, undecided: np.ndarray, flagged: int) -> list[np.ndarray]:
     """The finds if undecided rows are all negative or all positive, above and below apart."""
     if not undecided.any():
-        return [found]
+        return [result]
     above = np.where(np.arange(undecided.size) < flagged, undecided, 0)
     below = undecided - above
-    return [found + first + second for first in (0 * above, above) for second in (0 * below, below)]
+    return [result + first + second for first in (0 * above, above) for second in (0 * below, below)]
 
 
-def _hull(found: Iterable[dict[str, MetricLimits]]) -> dict[str, MetricLimits]:
+def _hull(result: Iterable[dict[str, MetricLimits]]) -> dict[str, MetricLimits]:
     hull: dict[str, MetricLimits] = {}
-    for limits in found:
+    for limits in result:
         for name, (low, high) in limits.items():
             known = hull.get(name)
             hull[name] = (
@@ -178,8 +178,8 @@ class _Group:
     exact: Pair | None
 
 
-def _group(counts: AuditCounts, found: np.ndarray, where: slice, confidence: float, interval: IntervalKind) -> _Group:
-    size, took, hits = counts.rows[where], counts.checked[where], found[:, where]
+def _group(counts: AuditCounts, result: np.ndarray, where: slice, confidence: float, interval: IntervalKind) -> _Group:
+    size, took, hits = counts.rows[where], counts.checked[where], result[:, where]
     spared = int(size[took == 0].sum())
     doubtful = np.flatnonzero((took > 0) & (size > took))
     if doubtful.size > 1:
@@ -187,17 +187,17 @@ def _group(counts: AuditCounts, found: np.ndarray, where: slice, confidence: flo
     low = high = hits.sum(axis=1)
     if doubtful.size:
         k, tail = int(doubtful[0]), one_tail(confidence)
-        ours, place = np.unique(hits[:, k], return_inverse=True)
+        ours, index = np.unique(hits[:, k], return_inverse=True)
         down, up = (0.0, 1.0) if interval == "strict" else (0.5, 0.5)
         args = (int(size[k]), int(took[k]), ours)
-        low = low - hits[:, k] + exact_quantile(tail, *args, positive_weight=down)[place]
-        high = high - hits[:, k] + exact_quantile(1 - tail, *args, positive_weight=up)[place]
+        low = low - hits[:, k] + exact_quantile(tail, *args, positive_weight=down)[index]
+        high = high - hits[:, k] + exact_quantile(1 - tail, *args, positive_weight=up)[index]
     return _Group(doubtful.size, spared, Pair(low.astype(float), (high + spared).astype(float)))
 
 
 def _limits_of(
     counts: AuditCounts,
-    found: np.ndarray,
+    result: np.ndarray,
     names: tuple[str, ...],
     confidence: float,
     interval: IntervalKind,
@@ -205,8 +205,8 @@ def _limits_of(
     seed: int,
 ) -> dict[str, MetricLimits]:
     margins, edge = margins_of(counts), counts.flagged
-    places = {"above": slice(0, edge), "below": slice(edge, counts.strata), "everywhere": slice(0, counts.strata)}
-    groups = {name: _group(counts, found, where, confidence, interval) for name, where in places.items()}
+    indices = {"above": slice(0, edge), "below": slice(edge, counts.strata), "everywhere": slice(0, counts.strata)}
+    groups = {name: _group(counts, result, where, confidence, interval) for name, where in indices.items()}
     answer: dict[str, MetricLimits] = {}
     drawn: TotalDraws | None = None
     for name in names:
@@ -216,7 +216,7 @@ def _limits_of(
             answer[name] = MetricLimits(*_ends(formula, exact, margins))
             continue
         if drawn is None:
-            drawn = draw_totals(counts.rows, counts.checked, found, edge, interval=interval, draws=draws, seed=seed)
+            drawn = draw_totals(counts.rows, counts.checked, result, edge, interval=interval, draws=draws, seed=seed)
         pairs = (drawn.everywhere, NOTHING) if formula.reads == "everywhere" else (drawn.above, drawn.below)
         low, high = _ends(formula, pairs, margins)
         tail = one_tail(confidence)
@@ -228,13 +228,13 @@ NOTHING = Pair(np.zeros(1), np.zeros(1))
 
 
 def _at_any_time(
-    counts: AuditCounts, found: np.ndarray, names: tuple[str, ...], confidence: float
+    counts: AuditCounts, result: np.ndarray, names: tuple[str, ...], confidence: float
 ) -> dict[str, MetricLimits]:
     """Extremes over all totals that the answers have not ruled out at any moment."""
     from pulens.audits.anytime import anytime_fence
 
     margins = margins_of(counts)
-    fences = [anytime_fence(counts, line, confidence) for line in found]
+    fences = [anytime_fence(counts, line, confidence) for line in result]
     answer: dict[str, MetricLimits] = {}
     for name in names:
         formula, ends = FORMULAS[name], []
@@ -349,4 +349,4 @@ RESTS_ON = ("checked rows drawn at random within each range of scores, and judge
 def _not_checked(left_out: np.ndarray, counts: AuditCounts) -> str:
     rows = int(counts.rows[left_out].sum())
     where = "below the threshold" if (left_out >= counts.flagged).all() else "that decide it"
-    return f"{rows:,} rows {where} lie where no row was checked, so only bounds are known"
+    return f"{rows:,} rows {where} lie where no row was checked, so there are only bounds"

@@ -77,9 +77,9 @@ class AuditForecast(Answer):
             raise AssumptionError(
                 f"width must lie between 0 and 1, got {shown(width)}: write a width of 10 points as 0.1."
             )
-        found = [_rows_at(self.budgets, line[metric], width, self.rows) for line in self.widths.values()]
-        rows = [number for number, _ in found]
-        return RowsNeeded(metric, float(width), min(rows), max(rows), any(beyond for _, beyond in found))
+        result = [_rows_at(self.budgets, line[metric], width, self.rows) for line in self.widths.values()]
+        rows = [number for number, _ in result]
+        return RowsNeeded(metric, float(width), min(rows), max(rows), any(beyond for _, beyond in result))
 
     def __str__(self) -> str:
         if not self.budgets:
@@ -96,10 +96,10 @@ class AuditForecast(Answer):
             parts.append(f"{in_words(metric)} {_range(low, high)}")
         text = f"With {budget:,} rows checked, {self.confidence:.0%} intervals are about this wide: {', '.join(parts)}"
         text += " whatever the labelling"
-        place = self.budgets.index(budget)
+        index = self.budgets.index(budget)
         if self.if_random:
-            text += f", F1 {self.if_random['f1'][place]:.2f} if labels are random"
-            text += f"; a 3:1 preference for high scores would be noticed with probability {self.power[place]:.2f}"
+            text += f", F1 {self.if_random['f1'][index]:.2f} if labels are random"
+            text += f"; a 3:1 preference for high scores would be noticed with probability {self.power[index]:.2f}"
         return text + "."
 
 
@@ -175,11 +175,11 @@ def _simulated(rng: np.random.Generator, counts: AuditCounts, plan: Counts, gues
     return np.asarray(counts.found + fresh)
 
 
-def _planned(counts: AuditCounts, plan: Counts, found: Counts) -> AuditCounts:
+def _planned(counts: AuditCounts, plan: Counts, result: Counts) -> AuditCounts:
     return AuditCounts(
         rows=counts.rows,
         checked=plan,
-        found=found,
+        found=result,
         labelled=counts.labelled,
         known_negative=counts.known_negative,
         flagged=counts.flagged,
@@ -199,10 +199,10 @@ def _widths(
 ) -> dict[str, tuple[float, ...]]:
     columns: dict[str, list[float]] = {name: [] for name in METRICS}
     for plan in plans:
-        found = _simulated(rng, counts, plan, guess, audits)
-        asked = _planned(counts, plan, found[0])
+        result = _simulated(rng, counts, plan, guess, audits)
+        asked = _planned(counts, plan, result[0])
         limits = design_limits(
-            asked, found=found, metrics=METRICS, confidence=confidence, interval=interval, draws=DRAWS, seed=seed
+            asked, found=result, metrics=METRICS, confidence=confidence, interval=interval, draws=DRAWS, seed=seed
         )
         for name, (low, high) in limits.items():
             columns[name].append(float(np.mean(high - low)))
@@ -216,8 +216,8 @@ def _sharp_widths(
     tail = one_tail(confidence)
     for plan in plans:
         sums = dict.fromkeys(METRICS, 0.0)
-        for found in _simulated(rng, counts, plan, guess, SHARP_AUDITS):
-            asked = _planned(counts, plan, found)
+        for result in _simulated(rng, counts, plan, guess, SHARP_AUDITS):
+            asked = _planned(counts, plan, result)
             for name, drawn in drawn_metrics(asked, METRICS, seed, SHARP_DRAWS, nodes=SHARP_NODES).items():
                 formula = FORMULAS[name]
                 low, high = (np.where(np.isnan(drawn), end, drawn) for end in (formula.lowest, formula.highest))
@@ -234,8 +234,8 @@ def _falling(budgets: Sequence[int], widths: Sequence[float]) -> tuple[Floats, F
 
 def _width_at(budgets: Sequence[int], widths: Sequence[float], budget: int) -> float:
     rows, falling = _falling(budgets, widths)
-    found = float(np.exp(np.interp(math.log(max(budget, 1)), rows, falling)))
-    return found * math.sqrt(budgets[-1] / budget) if budget > budgets[-1] else found
+    result = float(np.exp(np.interp(math.log(max(budget, 1)), rows, falling)))
+    return result * math.sqrt(budgets[-1] / budget) if budget > budgets[-1] else result
 
 
 def _rows_at(budgets: Sequence[int], widths: Sequence[float], width: float, most: int) -> tuple[int, bool]:
@@ -245,11 +245,11 @@ def _rows_at(budgets: Sequence[int], widths: Sequence[float], width: float, most
         needed = min(rows[-1] + 2 * (falling[-1] - wanted), math.log(most) + 1)
         return min(math.ceil(math.exp(needed)), most), budgets[-1] < most
     # ties and plateaus: the fewest rows that reach the width
-    place = int(np.argmax(falling <= wanted))
-    if place == 0:
+    index = int(np.argmax(falling <= wanted))
+    if index == 0:
         return int(budgets[0]), False
-    share = (falling[place - 1] - wanted) / (falling[place - 1] - falling[place])
-    return math.ceil(math.exp(rows[place - 1] + share * (rows[place] - rows[place - 1])) - 1e-9), False
+    share = (falling[index - 1] - wanted) / (falling[index - 1] - falling[index])
+    return math.ceil(math.exp(rows[index - 1] + share * (rows[index] - rows[index - 1])) - 1e-9), False
 
 
 def _check_metric(metric: str) -> None:

@@ -22,7 +22,7 @@ from pulens.audits.reviews import Reviews
 from pulens.confidence import check_confidence
 from pulens.errors import spoken
 from pulens.estimate import Interval
-from pulens.intervals.kernels.exact import binomial_ends
+from pulens.inference.kernels.exact import binomial_ends
 
 IF_IT_RANKS = "if the score still ranks below the reviewed rows"
 
@@ -88,8 +88,8 @@ def _if_it_ranks(reviews: Reviews, counts: AuditCounts, unseen: np.ndarray, conf
     looked = np.flatnonzero(reviews.is_checked)
     order = looked[np.argsort(reviews.scores[looked], kind="stable")]
     quarter = order[: max(1, order.size // 4)]
-    found = int((reviews.answer[quarter] != 0).sum())  # undecided rows may be positive
-    _, share = binomial_ends(found, quarter.size, (1 - confidence) / 2)
+    result = int((reviews.answer[quarter] != 0).sum())  # undecided rows may be positive
+    _, share = binomial_ends(result, quarter.size, (1 - confidence) / 2)
     ends: dict[str, list[float]] = {}
     for most in (0.0, share):
         values = point_values(counts, unchecked_share=np.where(unseen, most, 0.0))

@@ -132,9 +132,9 @@ class PooledShares:
         """Positives of every stratum, one row per draw; each group has one imaginary row."""
         counts = self.counts
         shares = [self._drawn(rng, stratum, 0, 0, draws) for stratum in range(counts.strata)]
-        for place, group in enumerate(groups):
+        for index, group in enumerate(groups):
             # a coin for each group, thrown evenly and independently of the other's
-            coin = np.arange(draws) // 2**place % 2 == 0
+            coin = np.arange(draws) // 2**index % 2 == 0
             for positive, half in ((1, coin), (0, ~coin)):
                 stratum = self._most_changed(group, positive)
                 if stratum is not None:

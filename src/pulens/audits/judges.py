@@ -29,8 +29,8 @@ from pulens.confidence import check_confidence
 from pulens.containers import plain_array
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate, Interval
-from pulens.intervals.kernels.exact import binomial_ends
-from pulens.intervals.kernels.resampling import check_seed
+from pulens.inference.kernels.exact import binomial_ends
+from pulens.inference.kernels.resampling import check_seed
 from pulens.scalars import is_among, real
 from pulens.types import Floats
 
@@ -122,8 +122,8 @@ def judged_estimates(
     )
     values = _values(counts, *errors.middle)
     ends: dict[str, tuple[float, float]] = {}
-    for found in _corners(counts):
-        drawn = draw_totals(counts.rows, counts.checked, found, counts.flagged, interval=kind, draws=draws, seed=seed)
+    for result in _corners(counts):
+        drawn = draw_totals(counts.rows, counts.checked, result, counts.flagged, interval=kind, draws=draws, seed=seed)
         calls = {"above": drawn.above, "below": drawn.below, "everywhere": drawn.everywhere}
         for rates in errors.values():
             rng = np.random.default_rng([seed, 1])
@@ -136,8 +136,8 @@ def judged_estimates(
 
 
 def _rows(counts: AuditCounts, group: str) -> float:
-    places = {"above": slice(0, counts.flagged), "below": slice(counts.flagged, None), "everywhere": slice(None)}
-    return float(counts.rows[places[group]].sum())
+    indices = {"above": slice(0, counts.flagged), "below": slice(counts.flagged, None), "everywhere": slice(None)}
+    return float(counts.rows[indices[group]].sum())
 
 
 def _positives(

@@ -93,9 +93,9 @@ def _expected(counts: AuditCounts) -> Floats:
 
 def _share(counts: AuditCounts, stratum: int, guess: Floats, level: float, seed: int) -> LabellingRate:
     labelled, hidden = float(counts.labelled[stratum]), float(guess[stratum])
-    rows, checked, found = (int(of[stratum]) for of in (counts.rows, counts.checked, counts.found))
-    fewest, _ = stratum_limits(rows, checked, found, confidence=level)
-    _, most = stratum_limits(rows, checked, found + int(counts.undecided[stratum]), confidence=level)
+    rows, checked, result = (int(of[stratum]) for of in (counts.rows, counts.checked, counts.found))
+    fewest, _ = stratum_limits(rows, checked, result, confidence=level)
+    _, most = stratum_limits(rows, checked, result + int(counts.undecided[stratum]), confidence=level)
     value = labelled / (labelled + hidden) if labelled + hidden > 0 else math.nan  # nan stays nan
     low = labelled / (labelled + most) if labelled else 0.0
     if labelled + fewest > 0:
@@ -108,15 +108,15 @@ def _relative_rate(counts: AuditCounts, stratum: int, guess: Floats, level: floa
     if not all_labelled:
         return LabellingRate(math.nan, 0.0, math.inf)
     order = np.concatenate([[stratum], np.delete(np.arange(counts.strata), stratum)])
-    rows, checked, found, open_ = (of[order] for of in (counts.rows, counts.checked, counts.found, counts.undecided))
+    rows, checked, result, open_ = (of[order] for of in (counts.rows, counts.checked, counts.found, counts.undecided))
     other = open_.copy()
     other[0] = 0
     here = open_ - other
     tail = (1 - level) / 2
-    fewer = draw_totals(rows, checked, found + here, 1, interval="balanced", draws=DRAWS, seed=seed)
+    fewer = draw_totals(rows, checked, result + here, 1, interval="balanced", draws=DRAWS, seed=seed)
     more = fewer
     if open_.any():  # an undecided row is what makes the limit worst: a positive here, or one elsewhere
-        more = draw_totals(rows, checked, found + other, 1, interval="balanced", draws=DRAWS, seed=seed)
+        more = draw_totals(rows, checked, result + other, 1, interval="balanced", draws=DRAWS, seed=seed)
     rng = np.random.default_rng([seed, stratum])
     with np.errstate(divide="ignore", invalid="ignore"):
         low = _beta(rng, labelled, all_labelled - labelled + 1) * (1 + fewer.below.low[:, 0] / fewer.above.high[:, 0])

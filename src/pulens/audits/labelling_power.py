@@ -59,11 +59,11 @@ def power_of_test(
     labels = rng.multinomial(labelled, chance / chance.sum(), size=audits)
     share = np.clip(positives / np.maximum(rows, 1), 0, 1)
     in_stratum = rng.binomial(checked, share, size=(audits, rows.size))
-    found = np.zeros((audits, part.size), np.int64)
-    for place in np.flatnonzero(positives > 0):
-        inside = part * (stratum == place)
-        found += rng.multinomial(in_stratum[:, place], inside / inside.sum())
-    z = rank_sum_z(labels + found, found, (checked / np.maximum(rows, 1))[stratum])
+    result = np.zeros((audits, part.size), np.int64)
+    for index in np.flatnonzero(positives > 0):
+        inside = part * (stratum == index)
+        result += rng.multinomial(in_stratum[:, index], inside / inside.sum())
+    z = rank_sum_z(labels + result, result, (checked / np.maximum(rows, 1))[stratum])
     return float((np.abs(z) > NormalDist().inv_cdf(1 - level / 2)).mean())
 
 
@@ -80,14 +80,14 @@ def _parts(positives: Floats) -> tuple[Counts, Floats, Booleans]:
     return np.repeat(stratum, PARTS), np.repeat(part / PARTS, PARTS), np.repeat(above, PARTS)
 
 
-def rank_sum_z(pooled: Counts, found: Counts, fraction: Floats) -> Floats:
+def rank_sum_z(pooled: Counts, result: Counts, fraction: Floats) -> Floats:
     """Standard score of the rank sum of found positives, one line an audit; ranges run from high to low scores.
 
     Rows of a range are tied. Negative: found positives score lower than labelled ones. 0 where nothing can be told.
     """
     below = pooled[:, ::-1].cumsum(1)[:, ::-1] - pooled
     rank = below + (pooled + 1) / 2
-    total = found.sum(1, keepdims=True)
+    total = result.sum(1, keepdims=True)
     low, high = np.full((len(pooled), 1), -40.0), np.full((len(pooled), 1), 40.0)
     for _ in range(50):
         middle = (low + high) / 2
@@ -99,5 +99,5 @@ def rank_sum_z(pooled: Counts, found: Counts, fraction: Floats) -> Floats:
     whole = spread.sum(1)
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = (spread * rank**2).sum(1) - (spread * rank).sum(1) ** 2 / whole
-        z = ((found - mean) * rank).sum(1) / np.sqrt(variance)
+        z = ((result - mean) * rank).sum(1) / np.sqrt(variance)
     return np.where(np.isfinite(z) & (whole > 1e-9) & (variance > 1e-9), z, 0.0)

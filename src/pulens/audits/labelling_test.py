@@ -103,16 +103,16 @@ def labelling_of(
     """
     confidence = check_confidence(confidence)
     curve = labelling_curve(counts, confidence=confidence, seed=seed)
-    labelled, found, stratum = _pooled(counts, checked_rows, tally)
+    labelled, result, stratum = _pooled(counts, checked_rows, tally)
     power = power_of_test(
         counts.rows, counts.checked, expected_after(counts), labelled.size, level=1 - confidence, seed=seed
     )
     reason = _not_defined_because(counts, checked_rows, label_noise)
     if reason:
         return LabellingVerdict(math.nan, math.nan, power, curve, confidence, "not defined", reason)
-    ranks = _midranks(np.concatenate([labelled, found]))
+    ranks = _midranks(np.concatenate([labelled, result]))
     fraction = np.divide(counts.checked, counts.rows, out=np.zeros(counts.strata), where=counts.rows > 0)
-    tails = rank_sum_test(ranks, stratum, fraction, ranks[labelled.size :].sum(), found.size, seed)
+    tails = rank_sum_test(ranks, stratum, fraction, ranks[labelled.size :].sum(), result.size, seed)
     p_value = min(1.0, 2 * min(tails.at_most, tails.at_least))
     return LabellingVerdict(p_value, tails.z, power, curve, confidence, tails.method)
 
@@ -126,7 +126,7 @@ def expected_after(counts: AuditCounts) -> Floats:
 
 def _not_defined_because(counts: AuditCounts, checked_rows: CheckedRows, label_noise: float) -> str | None:
     if label_noise > 0:
-        return "some labelled rows are said to be negative, and nobody knows which"
+        return "some labelled rows are said to be negative, and it is not known which"
     if not counts.labelled.sum():
         return "no row is labelled"
     if not counts.checked.sum():
@@ -135,10 +135,10 @@ def _not_defined_because(counts: AuditCounts, checked_rows: CheckedRows, label_n
         return "some answers are undecided"
     if not counts.found.sum():
         return "no positive was found"
-    edges = [checked_rows.score[checked_rows.stratum == place] for place in range(counts.strata)]
+    edges = [checked_rows.score[checked_rows.stratum == index] for index in range(counts.strata)]
     used = [part for part in edges if part.size]
     if any(above.min() <= below.max() for above, below in pairwise(used)):
-        return "ranges of scores overlap: nobody knows with which chance a labelled row would have been checked"
+        return "ranges of scores overlap: a labelled row's chance of being checked is not known"
     return None
 
 
@@ -152,10 +152,10 @@ def _pooled(counts: AuditCounts, checked_rows: CheckedRows, tally: Tally) -> tup
             "both must be counted on the same table, reviewed rows among the unlabelled."
         )
     positive = checked_rows.answer == 1
-    found = np.bincount(checked_rows.stratum[positive], minlength=counts.strata)
-    if found.size != counts.strata or (found != counts.found).any():
+    result = np.bincount(checked_rows.stratum[positive], minlength=counts.strata)
+    if result.size != counts.strata or (result != counts.found).any():
         raise InputError(
-            f"the checked rows hold {found.tolist()} positives per stratum, the counts {counts.found.tolist()}."
+            f"the checked rows hold {result.tolist()} positives per stratum, the counts {counts.found.tolist()}."
         )
     stratum = np.concatenate([np.repeat(np.arange(counts.strata), counts.labelled), checked_rows.stratum[positive]])
     scores = np.asarray(checked_rows.score[positive], np.float64)
@@ -167,8 +167,8 @@ def _pooled(counts: AuditCounts, checked_rows: CheckedRows, tally: Tally) -> tup
 
 def _midranks(scores: Floats) -> Floats:
     """Ranks from the lowest score, 1 first; equal scores share the mean of theirs."""
-    _, place, sizes = np.unique(scores, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(sizes) - (sizes - 1) / 2)[place])
+    _, index, sizes = np.unique(scores, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(sizes) - (sizes - 1) / 2)[index])
 
 
 class RankSumTails(NamedTuple):
@@ -181,7 +181,7 @@ class RankSumTails(NamedTuple):
 
 
 def rank_sum_test(
-    ranks: Floats, stratum: Counts, fraction: Floats, seen: float, found: int, seed: int = 0
+    ranks: Floats, stratum: Counts, fraction: Floats, seen: float, result: int, seed: int = 0
 ) -> RankSumTails:
     """Where the rank sum of the found ones lies among the sums of all sets of that size, weighted by their chances.
 
@@ -189,9 +189,9 @@ def rank_sum_test(
     >>> tails.method, round(tails.at_most, 6), round(tails.at_least, 6)
     ('all 6 sets', 0.166667, 1.0)
     """
-    sets = math.comb(ranks.size, found)
+    sets = math.comb(ranks.size, result)
     if sets < MOST_SETS:
-        chosen = np.array(list(combinations(range(ranks.size), found)))
+        chosen = np.array(list(combinations(range(ranks.size), result)))
         weight = fraction[stratum][chosen].prod(1)
         sums = ranks[chosen].sum(1)
         weight = weight / weight.sum()
@@ -199,30 +199,30 @@ def rank_sum_test(
         z = (seen - float((weight * sums).sum())) / spread if spread > 1e-12 else 0.0
         at_most, at_least = (float(weight[mask].sum()) for mask in (sums <= seen + 1e-9, sums >= seen - 1e-9))
         return RankSumTails(min(at_most, 1.0), min(at_least, 1.0), z, f"all {sets:,} sets")
-    sums = _drawn_sums(np.random.default_rng(seed), ranks, stratum, fraction, found)
+    sums = _drawn_sums(np.random.default_rng(seed), ranks, stratum, fraction, result)
     spread = float(sums.std())
     z = (seen - float(sums.mean())) / spread if spread > 1e-12 else 0.0
     at_most, at_least = ((1 + int(mask.sum())) / (DRAWS + 1) for mask in (sums <= seen + 1e-9, sums >= seen - 1e-9))
     return RankSumTails(at_most, at_least, z, f"{DRAWS:,} draws")
 
 
-def _drawn_sums(rng: np.random.Generator, ranks: Floats, stratum: Counts, fraction: Floats, found: int) -> Floats:
+def _drawn_sums(rng: np.random.Generator, ranks: Floats, stratum: Counts, fraction: Floats, result: int) -> Floats:
     """Rank sums of sets drawn by their weights: how many fall into each stratum, then any of its rows."""
     sizes = np.bincount(stratum, minlength=fraction.size)
     sums = np.zeros(DRAWS)
-    for place, taken in enumerate(_drawn_numbers(rng, sizes, fraction, found).T):
+    for index, taken in enumerate(_drawn_numbers(rng, sizes, fraction, result).T):
         if taken.max():
-            sums += _subset_sums(rng, ranks[stratum == place], taken)
+            sums += _subset_sums(rng, ranks[stratum == index], taken)
     return sums
 
 
-def _drawn_numbers(rng: np.random.Generator, sizes: Counts, fraction: Floats, found: int) -> Counts:
+def _drawn_numbers(rng: np.random.Generator, sizes: Counts, fraction: Floats, result: int) -> Counts:
     r"""Draws of how many found ones each stratum holds, weight :math:`\prod_k \binom{N_k}{c_k} f_k^{c_k}`.
 
     ``rest[k][j]`` is the logarithm of the weight of all ways to place j of them from stratum k on.
     """
-    number = np.arange(found + 1)
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(int(sizes.max()), found) + 1)))])
+    number = np.arange(result + 1)
+    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, max(int(sizes.max()), result) + 1)))])
     logs, rest = [], [np.where(number == 0, 0.0, -np.inf)]
     for size, share in zip(sizes[::-1], fraction[::-1], strict=True):
         fits = np.minimum(number, size)
@@ -230,23 +230,23 @@ def _drawn_numbers(rng: np.random.Generator, sizes: Counts, fraction: Floats, fo
         one = one + (number * math.log(share) if share > 0 else np.where(number == 0, 0.0, -np.inf))
         one[number > size] = -np.inf
         logs.append(one)
-        after, joined = rest[-1], np.full(found + 1, -np.inf)
-        for total in range(found + 1):
+        after, joined = rest[-1], np.full(result + 1, -np.inf)
+        for total in range(result + 1):
             both = one[: total + 1] + after[total::-1]
             top = both.max()
             joined[total] = top + math.log(np.exp(both - top).sum()) if top > -np.inf else -np.inf
         rest.append(joined)
     logs, rest = logs[::-1], rest[::-1]
-    left = np.full(DRAWS, found)
+    left = np.full(DRAWS, result)
     answer = np.empty((DRAWS, sizes.size), np.int64)
-    for place in range(sizes.size):
+    for index in range(sizes.size):
         uniform = rng.random(DRAWS)
         for total in np.unique(left):
-            chance = np.exp(logs[place][: total + 1] + rest[place + 1][total::-1] - rest[place][total])
+            chance = np.exp(logs[index][: total + 1] + rest[index + 1][total::-1] - rest[index][total])
             here = left == total
             drawn = np.searchsorted(np.cumsum(chance), uniform[here] * chance.sum(), side="right")
-            answer[here, place] = np.minimum(drawn, total)
-        left = left - answer[:, place]
+            answer[here, index] = np.minimum(drawn, total)
+        left = left - answer[:, index]
     return answer
 
 

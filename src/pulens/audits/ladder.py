@@ -30,12 +30,12 @@ def thinned(tally: Tally, exact_at: Iterable[float], most: int = MOST_STEPS) -> 
         return tally
     falling = -tally.thresholds.astype(np.float64)
     named = np.searchsorted(falling, -np.array(sorted(set(exact_at)), np.float64), "right") - 1
-    places: list[NDArray[np.intp]] = [named, named - 1, np.array([len(tally) - 1])]
+    indices: list[NDArray[np.intp]] = [named, named - 1, np.array([len(tally) - 1])]
     for kind in (getattr(tally, name) for name in _KINDS):
         if kind[-1]:
             ranks = np.linspace(0, float(kind[-1]), most // 3)
-            places.append(np.searchsorted(kind, ranks))
-    kept = np.unique(np.concatenate(places))
+            indices.append(np.searchsorted(kind, ranks))
+    kept = np.unique(np.concatenate(indices))
     kept = kept[(kept >= 0) & (kept < len(tally))].astype(np.intp)
     first = np.append(0, kept[:-1] + 1)
     return Tally(
@@ -49,28 +49,28 @@ def thinned(tally: Tally, exact_at: Iterable[float], most: int = MOST_STEPS) -> 
 
 def ladder_to_dict(tally: Tally) -> dict[str, Any]:
     """Plain numbers, whole counts at or above each threshold."""
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "precision": str(tally.thresholds.dtype),
         "threshold": [float(one) for one in tally.thresholds],
     }
     if tally.binning is not None:
-        found["highest"] = [float(one) for one in tally.highest]
+        result["highest"] = [float(one) for one in tally.highest]
     for name in _KINDS:
-        found[name] = [int(one) for one in getattr(tally, name)]
-    return found
+        result[name] = [int(one) for one in getattr(tally, name)]
+    return result
 
 
-def ladder_from_dict(found: Any) -> Tally:
+def ladder_from_dict(result: Any) -> Tally:
     """The tally that was written, checked like any other.
 
     >>> tally = Tally.from_arrays(np.array([1, 0, 0]), np.array([0.9, 0.5, 0.2]))
     >>> ladder_from_dict(ladder_to_dict(tally)) == tally
     True
     """
-    dtype = np.dtype(np.float32 if found.get("precision") == "float32" else np.float64)
-    thresholds = _numbers(found["threshold"], dtype)
-    counts = [_numbers(found[name], np.dtype(np.int64)) for name in _KINDS]
-    highest = None if found.get("highest") is None else Binning(_numbers(found["highest"], dtype))
+    dtype = np.dtype(np.float32 if result.get("precision") == "float32" else np.float64)
+    thresholds = _numbers(result["threshold"], dtype)
+    counts = [_numbers(result[name], np.dtype(np.int64)) for name in _KINDS]
+    highest = None if result.get("highest") is None else Binning(_numbers(result["highest"], dtype))
     tally = Tally(thresholds, *counts, binning=highest)
     check_counts(tally)
     return tally

@@ -58,17 +58,17 @@ def check_interval(kind: object) -> IntervalKind:
     raise PulensError(f"interval must be 'balanced' or 'strict', got {shown(kind)}.{nearest(str(kind), KINDS)}")
 
 
-def exact_quantile(level: float, rows: int, checked: int, found: Any, *, positive_weight: float) -> np.ndarray:
+def exact_quantile(level: float, rows: int, checked: int, result: Any, *, positive_weight: float) -> np.ndarray:
     """Smallest number of positives at which the distribution of one stratum reaches a level, by bisection.
 
     ``positive_weight`` is the chance that the imaginary row is positive: 1 for the strict upper limit, 0 for the
-    strict lower one, one half where the interval is balanced. ``found`` may be an array.
+    strict lower one, one half where the interval is balanced. ``result`` may be an array.
 
     >>> int(exact_quantile(0.975, 1000, 50, 0, positive_weight=1.0)), int(exact_quantile(0.975, 1000, 50, 0,
     ...     positive_weight=0.5))
     (69, 56)
     """
-    hits = np.asarray(found, np.int64)
+    hits = np.asarray(result, np.int64)
     if rows - checked <= LISTED:
         listed = [_listed_quantile(level, rows, checked, hit, positive_weight) for hit in hits.ravel().tolist()]
         return np.array(listed, np.int64).reshape(hits.shape)
@@ -82,12 +82,12 @@ def exact_quantile(level: float, rows: int, checked: int, found: Any, *, positiv
     return low
 
 
-def _listed_quantile(level: float, rows: int, checked: int, found: int, positive_weight: float) -> int:
+def _listed_quantile(level: float, rows: int, checked: int, result: int, positive_weight: float) -> int:
     shares = np.zeros(rows - checked + 1)
     for up, weight in ((0, 1 - positive_weight), (1, positive_weight)):
         if weight:
-            shares += weight * _cumulative(rows - checked, found + up, checked - found + 1 - up)
-    return found + min(int(np.searchsorted(shares, level - 1e-12)), rows - checked)
+            shares += weight * _cumulative(rows - checked, result + up, checked - result + 1 - up)
+    return result + min(int(np.searchsorted(shares, level - 1e-12)), rows - checked)
 
 
 def _cumulative(unseen: int, first: int, second: int) -> Floats:
@@ -103,21 +103,21 @@ def _cumulative(unseen: int, first: int, second: int) -> Floats:
     return np.asarray(shares / shares[-1])
 
 
-def _share_up_to(number: np.ndarray, rows: int, checked: int, found: np.ndarray, positive_weight: float) -> Floats:
+def _share_up_to(number: np.ndarray, rows: int, checked: int, result: np.ndarray, positive_weight: float) -> Floats:
     """P(found + BB <= number) as the chance of this many checked rows among the first ones of a shuffled stratum."""
     share = np.zeros(number.shape)
     if positive_weight:
         beyond = number >= rows
-        up = tails(found + 1, rows, checked, np.minimum(number + 1, rows)).at_least.reshape(number.shape)
-        share = share + positive_weight * np.where(beyond, 1.0, np.where(found == checked, 0.0, up))
+        up = tails(result + 1, rows, checked, np.minimum(number + 1, rows)).at_least.reshape(number.shape)
+        share = share + positive_weight * np.where(beyond, 1.0, np.where(result == checked, 0.0, up))
     if positive_weight < 1:
-        down = tails(found, rows, checked, np.minimum(number, rows)).at_least.reshape(number.shape)
-        share = share + (1 - positive_weight) * np.where(found == 0, 1.0, down)
+        down = tails(result, rows, checked, np.minimum(number, rows)).at_least.reshape(number.shape)
+        share = share + (1 - positive_weight) * np.where(result == 0, 1.0, down)
     return share
 
 
 def stratum_limits(
-    rows: int, checked: int, found: int, *, confidence: float = 0.95, interval: IntervalKind = "balanced"
+    rows: int, checked: int, result: int, *, confidence: float = 0.95, interval: IntervalKind = "balanced"
 ) -> tuple[int, int]:
     """Limits of the number of positives in one stratum; exact.
 
@@ -128,8 +128,8 @@ def stratum_limits(
     if checked == 0:
         return 0, rows
     down, up = (0.0, 1.0) if interval == "strict" else (0.5, 0.5)
-    low = exact_quantile(tail, rows, checked, found, positive_weight=down)
-    high = exact_quantile(1 - tail, rows, checked, found, positive_weight=up)
+    low = exact_quantile(tail, rows, checked, result, positive_weight=down)
+    high = exact_quantile(1 - tail, rows, checked, result, positive_weight=up)
     return int(low), int(high)
 
 
@@ -154,15 +154,15 @@ class TotalDraws:
 
 
 def draw_totals(
-    rows: Any, checked: Any, found: Any, flagged: int, *, interval: IntervalKind, draws: int, seed: int
+    rows: Any, checked: Any, result: Any, flagged: int, *, interval: IntervalKind, draws: int, seed: int
 ) -> TotalDraws:
-    """Draw the totals of many audits of the same strata: ``found`` holds one line an audit.
+    """Draw the totals of many audits of the same strata: ``result`` holds one line an audit.
 
     >>> drawn = draw_totals([200, 9800], [60, 140], [[45, 2], [40, 0]], 1, interval="strict", draws=500, seed=1)
     >>> drawn.above.low.shape
     (500, 2)
     """
-    size, took, hits = np.asarray(rows, np.int64), np.asarray(checked, np.int64), np.atleast_2d(found).astype(np.int64)
+    size, took, hits = np.asarray(rows, np.int64), np.asarray(checked, np.int64), np.atleast_2d(result).astype(np.int64)
     random = np.random.default_rng(seed)
     unchecked = took == 0
     plain = _drawn(random, draws, size, took, hits, 0, 0)
@@ -197,13 +197,13 @@ class _Imagined(NamedTuple):
     change: np.ndarray
 
 
-def effects(rows: Any, checked: Any, found: Any) -> tuple[Floats, Floats]:
+def effects(rows: Any, checked: Any, result: Any) -> tuple[Floats, Floats]:
     """Positives that one negative row more would take from the mean of a stratum, and that a positive one would add.
 
     >>> [effect.round(2).tolist() for effect in effects([100, 1000], [10, 10], [8, 0])]
     [[6.55, 0.0], [1.64, 90.0]]
     """
-    size, took, hits = np.asarray(rows), np.asarray(checked), np.asarray(found)
+    size, took, hits = np.asarray(rows), np.asarray(checked), np.asarray(result)
     each = (size - took) / (np.maximum(took, 1) * (took + 1.0)) * (took > 0)
     return np.asarray(each * hits), np.asarray(each * (took - hits))
 
@@ -244,15 +244,15 @@ def _drawn(
 
 
 def unseen_positives(
-    random: np.random.Generator, rows: int, checked: int, found: int, draws: int, positive: int, negative: int
+    random: np.random.Generator, rows: int, checked: int, result: int, draws: int, positive: int, negative: int
 ) -> Floats:
     """Draws of the positives among the rows of one stratum that nobody checked, with imaginary rows of either kind.
 
     >>> unseen_positives(np.random.default_rng(0), 20, 20, 7, 3, 1, 0)
     array([0., 0., 0.])
     """
-    one = (np.array([rows]), np.array([checked]), np.array([[found]]))
-    return np.asarray(_drawn(random, draws, *one, positive, negative)[:, 0, 0] - found, float)
+    one = (np.array([rows]), np.array([checked]), np.array([[result]]))
+    return np.asarray(_drawn(random, draws, *one, positive, negative)[:, 0, 0] - result, float)
 
 
 def _spread(unseen: int, first: int, second: int, draws: int) -> Any:
@@ -272,5 +272,5 @@ def quantile(drawn: Floats, level: float) -> Floats:
     >>> quantile(np.arange(1.0, 101.0)[:, None], 0.025)
     array([3.])
     """
-    place = min(max(math.ceil(level * len(drawn) - 1e-9), 1), len(drawn)) - 1
-    return np.asarray(np.partition(drawn, place, axis=0)[place])
+    index = min(max(math.ceil(level * len(drawn) - 1e-9), 1), len(drawn)) - 1
+    return np.asarray(np.partition(drawn, index, axis=0)[index])

@@ -54,7 +54,7 @@ def nearly_random_estimates(
     if reason:
         return {name: Estimate(name, math.nan, undefined_because=reason, basis="bounds") for name in FORMULAS}
     flagged = np.arange(counts.strata) < counts.flagged
-    found = [
+    result = [
         {
             name: estimate_from(name, drawn, confidence)
             for name, drawn in drawn_metrics(counts, FORMULAS, seed, favour=np.where(flagged, above, below)).items()
@@ -63,8 +63,8 @@ def nearly_random_estimates(
     ]
     rests = (f"labels favour positives on either side of the threshold at most {factor:g}:1",)
     answer = {}
-    for name, middle in found[0].items():
-        ends = [one[name].interval for one in found]
+    for name, middle in result[0].items():
+        ends = [one[name].interval for one in result]
         interval = Interval(
             min(one.low for one in ends if one),
             max(one.high for one in ends if one),

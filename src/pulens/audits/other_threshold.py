@@ -76,7 +76,7 @@ def cut_at(counts: AuditCounts, rows: CheckedRows, tally: Tally, threshold: floa
     parts = [(k, side) for side in (0, 1) for k in range(counts.strata) if held[side][k]]
     columns = {name: np.array([both[side][k] for k, side in parts], np.int64) for name, both in sides.items()}
     flagged = sum(side == 0 for _, side in parts)
-    number = {part: place for place, part in enumerate(parts)}
+    number = {part: index for index, part in enumerate(parts)}
     stratum = np.array([number[(int(k), 1 - int(up))] for k, up in zip(rows.stratum, high, strict=True)], np.int64)
     share = np.full(counts.strata, np.nan)
     np.divide(counts.found + counts.undecided / 2, counts.checked, out=share, where=counts.checked > 0)

@@ -86,8 +86,8 @@ class AuditPlan:
     @cached_property
     def allocation(self) -> Counts:
         """Rows to check in each stratum, in all batches together."""
-        found: Counts = np.sum(self.batches, axis=0).astype(np.int64)
-        return found
+        result: Counts = np.sum(self.batches, axis=0).astype(np.int64)
+        return result
 
     @property
     def budget(self) -> int:
@@ -106,11 +106,11 @@ class AuditPlan:
         nothing = np.zeros(len(self.strata), np.int64)
         return self.counts_of(nothing, nothing, nothing)
 
-    def counts_of(self, checked: Counts, found: Counts, undecided: Counts) -> AuditCounts:
+    def counts_of(self, checked: Counts, result: Counts, undecided: Counts) -> AuditCounts:
         return AuditCounts(
             rows=self.strata.rows,
             checked=checked,
-            found=found,
+            found=result,
             undecided=undecided,
             labelled=self.strata.labelled,
             known_negative=self.strata.known_negative,
@@ -160,22 +160,22 @@ class AuditPlan:
         fresh = np.asarray(counts, np.int64) - before
         held = set(self.rows.name)
         names = names_of(drawn)
-        places = [
-            [place for place in np.flatnonzero(drawn.stratum == which).tolist() if names[place] not in held][:new]
+        indices = [
+            [index for index in np.flatnonzero(drawn.stratum == which).tolist() if names[index] not in held][:new]
             for which, new in enumerate(fresh.tolist())
         ]
-        fresh = np.array([len(found) for found in places], np.int64)
+        fresh = np.array([len(result) for result in indices], np.int64)
         strata, order = queue_order(fresh, self.seed, len(self.batches) + 1)
-        added = [places[which][place] for which, place in zip(strata.tolist(), order.tolist(), strict=True)]
+        added = [indices[which][index] for which, index in zip(strata.tolist(), order.tolist(), strict=True)]
         shown_before = dict.fromkeys(names)
-        where = {name: place for place, name in enumerate(names)}
+        where = {name: index for index, name in enumerate(names)}
         kept = {
             column: tuple(values[where[name]] if name in shown_before else None for name in self.rows.name)
-            + tuple(values[place] for place in added)
+            + tuple(values[index] for index in added)
             for column, values in drawn.kept.items()
         }
         rows = PlannedRows(
-            self.rows.name + tuple(names[place] for place in added),
+            self.rows.name + tuple(names[index] for index in added),
             np.concatenate([self.rows.stratum, strata]).astype(np.intp),
             np.concatenate([self.rows.score, drawn.score[added]]),
             np.concatenate([self.rows.batch, np.full(len(added), len(self.batches) + 1)]).astype(np.intp),
@@ -230,24 +230,24 @@ def planned(drawn: DrawnRows, allocation: Counts, seed: int) -> PlannedRows:
     """The first batch, in the order to check it."""
     counts = np.bincount(drawn.stratum, minlength=len(allocation))
     begins = np.cumsum(counts) - counts
-    strata, places = queue_order(counts, seed)
-    order = (begins[strata] + places).tolist()
+    strata, indices = queue_order(counts, seed)
+    order = (begins[strata] + indices).tolist()
     names = names_of(drawn)
     return PlannedRows(
-        tuple(names[place] for place in order),
+        tuple(names[index] for index in order),
         strata.astype(np.intp),
         drawn.score[order],
         np.ones(len(order), np.intp),
-        FrozenMapping({name: tuple(values[place] for place in order) for name, values in drawn.kept.items()}),
+        FrozenMapping({name: tuple(values[index] for index in order) for name, values in drawn.kept.items()}),
     )
 
 
 def names_of(drawn: DrawnRows) -> list[str]:
-    """What tells rows apart: their ids or their numbers, as text."""
+    """What identifies rows: their ids or their numbers, as text."""
     if drawn.ids is not None:
         return list(drawn.ids)
     assert drawn.place is not None
-    return [str(place) for place in drawn.place.tolist()]
+    return [str(index) for index in drawn.place.tolist()]
 
 
 def digest_of_strata(strata: Strata) -> str:
@@ -256,10 +256,10 @@ def digest_of_strata(strata: Strata) -> str:
 
 
 def _notices(plan: AuditPlan) -> list[Notice]:
-    strata, found = plan.strata, []
+    strata, result = plan.strata, []
 
     def note(code: str, words: str) -> None:
-        found.append(Notice(Severity.NOTE, code, words))
+        result.append(Notice(Severity.NOTE, code, words))
 
     if plan.budget >= strata.rows.sum():
         note(
@@ -283,4 +283,4 @@ def _notices(plan: AuditPlan) -> list[Notice]:
         note("none-flagged", f"No unlabelled row scores {plan.threshold:g} or more: precision cannot be found.")
     elif flagged == strata.rows.sum():
         note("all-flagged", f"Every unlabelled row scores {plan.threshold:g} or more: nothing lies below to be missed.")
-    return found
+    return result

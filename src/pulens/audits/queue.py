@@ -22,6 +22,7 @@ from pulens.bounded_text import parse_json, read_bounded
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, listed, shown
 from pulens.frozen import FrozenMapping
+from pulens.inference.kernels.resampling import check_seed
 from pulens.inputs.addresses import check_name
 from pulens.inputs.arrays import python_values
 from pulens.inputs.columns import find_column, is_null
@@ -32,7 +33,6 @@ from pulens.inputs.tables.inert import inert, restored
 from pulens.inputs.tables.streams import explained_file
 from pulens.inputs.tables.whole import Table
 from pulens.inputs.tables.writing import only_text, table_bytes
-from pulens.intervals.kernels.resampling import check_seed
 from pulens.locks import locked
 from pulens.scalars import real
 from pulens.scenario import Scenario, check_scenario
@@ -61,7 +61,7 @@ def kind_of(path: AnyPath) -> str:
         raise InputError(f"{path}: a queue is a file with its plan next to it; it cannot go through a pipe.")
     if ending not in ENDINGS:
         raise InputError(
-            f"{path}: the file's ending must tell the format of the queue, one of {listed(ENDINGS)}; got "
+            f"{path}: the file name must end with the format of the queue, one of {listed(ENDINGS)}; got "
             f"{'none' if not ending else repr(ending)}."
         )
     if ENDINGS[ending] == "xlsx":
@@ -107,25 +107,25 @@ def refuse_answered(path: AnyPath) -> None:
     """Refuse to replace a queue that holds answers, or the plan that one of another format shares: they took an \
 afternoon."""
     for ending in ENDINGS:
-        place = Path(path).with_suffix(ending)
-        if place.is_file():
-            _refuse_answers_in(place)
+        file = Path(path).with_suffix(ending)
+        if file.is_file():
+            _refuse_answers_in(file)
 
 
-def _refuse_answers_in(place: Path) -> None:
+def _refuse_answers_in(file: Path) -> None:
     try:
-        answered = sum(not is_null(one) for one in read_queue(place).column("answer"))
+        answered = sum(not is_null(one) for one in read_queue(file).column("answer"))
     except PulensError:
         return  # something else, which may be replaced as any file may
     if answered:
         raise PulensError(
-            f"{place} holds {answered:,} answer{'s' if answered > 1 else ''}, which would be lost, or lose their plan: "
+            f"{file} holds {answered:,} answer{'s' if answered > 1 else ''}, which would be lost, or lose their plan: "
             "name another file, or remove this one first."
         )
 
 
 def queue_columns(plan: AuditPlan) -> dict[str, list[Any]]:
-    """The columns of a queue, in order: what tells rows apart, what was kept, batch, probability, answer."""
+    """The columns of a queue, in order: what identifies rows, what was kept, batch, probability, answer."""
     rows = plan.rows
     columns: dict[str, list[Any]] = {ROW if plan.id is None else plan.id: _numbers_if_all(rows.name)}
     columns |= {name: list(values) for name, values in rows.kept.items()}
@@ -143,9 +143,9 @@ def _carry(columns: dict[str, list[Any]], rows: PlannedRows) -> None:
     theirs = dict.fromkeys(name for cells in rows.carried.values() for name in cells)
     for name in theirs:
         before = columns.setdefault(name, [None] * len(rows))
-        for place, one in enumerate(rows.name):
+        for index, one in enumerate(rows.name):
             if name in rows.carried.get(one, {}):
-                before[place] = rows.carried[one][name]
+                before[index] = rows.carried[one][name]
 
 
 def queue_bytes(plan: AuditPlan, kind: str) -> bytes:
@@ -244,31 +244,31 @@ def plan_bytes(plan: AuditPlan) -> bytes:
 
 def read_plan(path: AnyPath) -> AuditPlan:
     """The plan of a queue (its columns that people see stay in the queue), checked in every part."""
-    place = plan_path(path)  # refuses what names no file
-    place = Path(path) if str(path).endswith(".audit.json") else place
-    if not place.is_file():
+    file = plan_path(path)  # refuses what names no file
+    file = Path(path) if str(path).endswith(".audit.json") else file
+    if not file.is_file():
         raise InputError(
-            f"{place}: the plan that was written beside the queue is missing, and without it nobody knows how the rows "
-            "were chosen. Put it back, or name it (plan=..., --plan). Rows whose chance of being checked stands in a "
-            "column probability can be read as reviews instead: pulens evaluate TABLE --reviews."
+            f"{file}: the plan that was written beside the queue is missing, and without it there is no record of how "
+            "the rows were chosen. Put it back, or name it (plan=..., --plan). Rows with their chance of being "
+            "checked in a column probability can be read as reviews instead: pulens evaluate TABLE --reviews."
         )
-    told = parse_json(read_bounded(place, most=MOST_PLAN_BYTES), str(place))
+    told = parse_json(read_bounded(file, most=MOST_PLAN_BYTES), str(file))
     if not isinstance(told, Mapping) or "pulens_audit" not in told:
-        raise InputError(f"{place}: this is no plan of an audit.")
+        raise InputError(f"{file}: this is not the plan of an audit.")
     if told["pulens_audit"] != FORMAT:
         raise InputError(
-            f"{place}: a plan of format {shown(told['pulens_audit'])}; this version reads format {FORMAT}. Use the "
+            f"{file}: a plan of format {shown(told['pulens_audit'])}; this version reads format {FORMAT}. Use the "
             "version that wrote it, or a newer one."
         )
     try:
         return _plan(told)
     except InputError as error:
-        raise InputError(f"{place}: {error}") from error
+        raise InputError(f"{file}: {error}") from error
     except PulensError as error:
-        raise InputError(f"{place}: the plan is damaged: {error}") from error
+        raise InputError(f"{file}: the plan is damaged: {error}") from error
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
         said = f"{error} is missing" if isinstance(error, KeyError) else error
-        raise InputError(f"{place}: the plan is damaged: {said}. Plan again, or take a copy of the file.") from error
+        raise InputError(f"{file}: the plan is damaged: {said}. Plan again, or take a copy of the file.") from error
 
 
 def _plan(told: Mapping[str, Any]) -> AuditPlan:
@@ -359,41 +359,41 @@ def _number(value: Any, name: str, most: float) -> float:
 def read_queue(path: AnyPath) -> Table:
     """The table that people filled in, cells as they are written; what was made inert is restored."""
     kind = kind_of(path)
-    place = Path(path)
+    file = Path(path)
     try:
-        size = place.stat().st_size
+        size = file.stat().st_size
     except OSError as error:
-        raise InputError(f"{place}: cannot be read: {error.strerror or error}.") from error
+        raise InputError(f"{file}: cannot be read: {error.strerror or error}.") from error
     if size > MOST_QUEUE_BYTES:
-        raise InputError(f"{place}: is larger than {MOST_QUEUE_BYTES:,} bytes, and no queue needs as many.")
+        raise InputError(f"{file}: is larger than {MOST_QUEUE_BYTES:,} bytes, and no queue needs as many.")
     if kind == "xlsx":
-        table = read_excel(place)
+        table = read_excel(file)
     elif kind == "parquet":
-        table = _read_parquet(place)
+        table = _read_parquet(file)
     else:
-        table = _read_text(place, "\t" if kind == "tsv" else ",")
-    with explained_file(str(place), kind):
+        table = _read_text(file, "\t" if kind == "tsv" else ",")
+    with explained_file(str(file), kind):
         for name in table.names:
             if name:
                 find_column(name, table.names)  # two columns of one name could not be distinguished
     return table
 
 
-def _read_parquet(place: Path) -> Table:
-    if parquet_size(place)[1] > 4 * MOST_QUEUE_BYTES:
-        raise InputError(f"{place}: is larger than {4 * MOST_QUEUE_BYTES:,} bytes when unpacked, and no queue is.")
-    with place.open("rb") as stream, explained_file(str(place), "parquet"):
-        found = arrow_table(stream, "parquet")
-        return Table(list(found.column_names), [python_values(column) for column in found.columns])
+def _read_parquet(file: Path) -> Table:
+    if parquet_size(file)[1] > 4 * MOST_QUEUE_BYTES:
+        raise InputError(f"{file}: is larger than {4 * MOST_QUEUE_BYTES:,} bytes when unpacked, and no queue is.")
+    with file.open("rb") as stream, explained_file(str(file), "parquet"):
+        result = arrow_table(stream, "parquet")
+        return Table(list(result.column_names), [python_values(column) for column in result.columns])
 
 
-def _read_text(place: Path, delimiter: str) -> Table:
+def _read_text(file: Path, delimiter: str) -> Table:
     """Spreadsheets in many countries write semicolons, and some write tabs: the first line tells."""
-    content = place.read_bytes()
+    content = file.read_bytes()
     head = content.partition(b"\n")[0]
     if delimiter.encode() not in head:
         delimiter = next((other for other in (";", "\t") if other.encode() in head), delimiter)
-    with explained_file(str(place), "csv"), delimited_rows(io.BytesIO(content), delimiter) as (names, rows):
+    with explained_file(str(file), "csv"), delimited_rows(io.BytesIO(content), delimiter) as (names, rows):
         body = [[restored(cell) for cell in row] for row in rows]
         return Table(
             [restored(name) for name in names], [[row[column] for row in body] for column in range(len(names))]

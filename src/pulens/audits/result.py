@@ -23,8 +23,8 @@ from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.estimate import Estimate
 from pulens.frozen import FrozenMapping
+from pulens.inference.kernels.resampling import check_seed
 from pulens.inputs.arrays import plain_values
-from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import check_kinds, typed
 from pulens.notice import Notice, worst_first
 from pulens.priors.class_prior import ClassPrior
@@ -68,6 +68,11 @@ class AuditResult:
     def __post_init__(self) -> None:
         object.__setattr__(self, "confidence", check_confidence(self.confidence))
         object.__setattr__(self, "seed", check_seed(self.seed))
+        if self.threshold is not None:
+            number = real(self.threshold)
+            if math.isnan(number):
+                raise InputError(f"threshold must be a number, got {shown(self.threshold)}.")
+            object.__setattr__(self, "threshold", number)
         check_interval(self.interval)
         check_kinds(AuditResult, {"anytime": self.anytime})
         rows = self.checked_rows
@@ -81,7 +86,7 @@ class AuditResult:
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
         """Metrics from the answers alone: nothing is assumed about labelling."""
-        found = design_estimates(
+        result = design_estimates(
             self.counts,
             confidence=self.confidence,
             interval=self.interval,
@@ -90,7 +95,7 @@ class AuditResult:
             threshold=self.threshold,
             unchecked_share=self.unchecked_share,
         )
-        return FrozenMapping(found | self._of_ranking())
+        return FrozenMapping(result | self._of_ranking())
 
     def _of_ranking(self) -> dict[str, Estimate]:
         """Metrics of the whole ranking, where scores are known; no limits at every moment are known for them."""
@@ -101,10 +106,10 @@ class AuditResult:
 
         rows = (self.counts, self.checked_rows, self.tally)
         asked: Any = {"confidence": self.confidence, "interval": self.interval, "seed": self.seed}
-        found = {"roc_auc": area_estimate(*rows, **asked, score_ranges=self.score_ranges)}
+        result = {"roc_auc": area_estimate(*rows, **asked, score_ranges=self.score_ranges)}
         if self.score_ranges:
-            found["average_precision"] = average_precision_estimate(*rows, **asked)
-        return found
+            result["average_precision"] = average_precision_estimate(*rows, **asked)
+        return result
 
     @cached_property
     def if_random(self) -> Mapping[str, Estimate]:
@@ -215,8 +220,8 @@ class AuditResult:
             "found": int(self.counts.found.sum()),
             "undecided": int(self.counts.undecided.sum()),
             "strata": self.strata,
-            "estimates": {name: found.to_dict() for name, found in self.estimates.items()},
-            "if_random": {name: found.to_dict() for name, found in self.if_random.items()},
+            "estimates": {name: result.to_dict() for name, result in self.estimates.items()},
+            "if_random": {name: result.to_dict() for name, result in self.if_random.items()},
             "labelling": None if self.labelling is None else self.labelling.to_dict(),
             "notices": [
                 {"severity": notice.severity.name.lower(), "code": notice.code, "message": notice.message}
@@ -241,9 +246,9 @@ class AuditResult:
             head += f", {counts.undecided.sum():,} undecided"
         lines = [f"{head}. Nothing is assumed about labelling.", ""]
         wide = max(len(name) for name in self.estimates)
-        for name, found in self.estimates.items():
-            value = "undefined" if math.isnan(found.value) else f"{found.value:.3f}"
-            limits = "" if found.interval is None else f"  {found.interval}"
+        for name, result in self.estimates.items():
+            value = "undefined" if math.isnan(result.value) else f"{result.value:.3f}"
+            limits = "" if result.interval is None else f"  {result.interval}"
             lines.append(f"{name:<{wide}}  {value:>9}{limits}")
         return "\n".join([*lines, *(["", *map(str, self.notices)] if self.notices else [])])
 
@@ -296,8 +301,6 @@ def from_counts(
         flagged=flagged,
         scenario=scenario,  # type: ignore[arg-type]  # the word is checked there
     )
-    if threshold is not None and math.isnan(real(threshold)):
-        raise InputError(f"threshold must be a number, got {shown(threshold)}.")
     return AuditResult(
         counts=counts, threshold=threshold, confidence=confidence, interval=interval, anytime=anytime, seed=seed
     )

@@ -101,33 +101,33 @@ class ReviewLog:
         if ids is None:
             raise InputError(f"{self.name} names rows by an id, and the rows were given without one.")
         known: dict[str, int] = {}
-        for place, one in enumerate(ids):
-            if known.setdefault(str(one), place) != place:
+        for index, one in enumerate(ids):
+            if known.setdefault(str(one), index) != index:
                 raise InputError(f"the id {shown(one)} stands twice in the table: it does not say which row is meant.")
-        found = np.empty(len(self), np.int64)
+        result = np.empty(len(self), np.int64)
         for line, one in enumerate(self.ids or ()):
             if str(one) not in known:
                 raise InputError(f"{self.name} is about {shown(one)} in {file_row(line)}: no row has this id.")
-            found[line] = known[str(one)]
-        return found
+            result[line] = known[str(one)]
+        return result
 
-    def once(self, places: NDArray[np.int64]) -> tuple[NDArray[np.int64], tuple[Notice, ...]]:
+    def once(self, indices: NDArray[np.int64]) -> tuple[NDArray[np.int64], tuple[Notice, ...]]:
         """The lines to keep, one a row of the table; two different answers for one row are refused."""
-        order = np.argsort(places, kind="stable")
-        same = np.flatnonzero(places[order][1:] == places[order][:-1])
+        order = np.argsort(indices, kind="stable")
+        same = np.flatnonzero(indices[order][1:] == indices[order][:-1])
         if not same.size:
-            return np.arange(places.size), ()
+            return np.arange(indices.size), ()
         first, second = order[same], order[same + 1]
         other = (self.answers[first] != self.answers[second]) | (
             np.nan_to_num(self.probability[first], nan=-1) != np.nan_to_num(self.probability[second], nan=-1)
         )
         if other.any():
-            rows = listed([int(row) for row in np.unique(places[first[other]])], limit=10)
+            rows = listed([int(row) for row in np.unique(indices[first[other]])], limit=10)
             raise InputError(
                 f"{self.name} has different answers or chances for the same row: rows {rows}. Keep one line a row; if "
                 "two people disagree, write ?."
             )
-        kept = np.setdiff1d(np.arange(places.size), second)
+        kept = np.setdiff1d(np.arange(indices.size), second)
         words = f"{second.size:,} lines of {self.name} repeat a row with the same answer; each row was counted once."
         return kept, (Notice(Severity.NOTE, "review-repeated", words),)
 
@@ -139,17 +139,17 @@ def answer_codes(values: Sequence[Any], *, yes: Sequence[str] = (), no: Sequence
     array([ 1,  0, -1, -2, -2,  1,  1], dtype=int8)
     """
     words = Words(yes, no)
-    found = np.empty(len(values), np.int8)
+    result = np.empty(len(values), np.int8)
     for line, value in enumerate(values):
         # in a log somebody looked and did not know
         meaning = UNDECIDED if is_among(value, ("?",)) else words.meaning(value)
         if meaning is None:
             raise InputError(
-                f"the answer {shown(value)} in {file_row(line)} is none of {', '.join((*YES, *NO))}, ? or empty. Say "
-                "what it means: yes=[...] or no=[...]."
+                f"the answer {shown(value)} in {file_row(line)} is none of {', '.join((*YES, *NO))}, ? or empty. "
+                "Declare it: yes=[...] or no=[...]."
             )
-        found[line] = meaning
-    return found
+        result[line] = meaning
+    return result
 
 
 def _where_checked(values: Sequence[Any], answers: NDArray[np.int8]) -> NDArray[np.int8]:
@@ -164,33 +164,33 @@ def _where_checked(values: Sequence[Any], answers: NDArray[np.int8]) -> NDArray[
 
 
 def _probabilities(values: Sequence[Any]) -> NDArray[np.float64]:
-    found = np.full(len(values), np.nan)
+    result = np.full(len(values), np.nan)
     for line, value in enumerate(values):
         if is_null(value) or str(value).strip() == "":
             continue
         try:
-            found[line] = float(value)
+            result[line] = float(value)
         except (TypeError, ValueError, OverflowError):  # a whole number may have 400 digits
-            found[line] = np.inf
-        if not 0 <= found[line] <= 1:
+            result[line] = np.inf
+        if not 0 <= result[line] <= 1:
             raise InputError(
-                f"the probability {shown(value)} in {file_row(line)} is no chance: it must lie in (0, 1], or be 0 for "
+                f"the probability {shown(value)} in {file_row(line)} must lie in (0, 1], or be 0 for "
                 "rows that nobody could have checked."
             )
-    return found
+    return result
 
 
 def _row_numbers(values: Sequence[Any]) -> NDArray[np.int64]:
-    found = np.empty(len(values), np.int64)
+    result = np.empty(len(values), np.int64)
     for line, value in enumerate(values):
         try:
             number = float(value)
-            found[line] = int(number)
+            result[line] = int(number)
         except (TypeError, ValueError, OverflowError):
             number = np.nan
-        if number != found[line]:
+        if number != result[line]:
             raise InputError(f"the row {shown(value)} in {file_row(line)} is not a whole number; 0 is the first row.")
-    return found
+    return result
 
 
 def _columns(source: Any) -> tuple[dict[str, list[Any]], str]:
@@ -199,10 +199,10 @@ def _columns(source: Any) -> tuple[dict[str, list[Any]], str]:
         table = read_queue(source) if is_sheet else read_table(source)
         return {name: table.column(name) for name in table.names}, Path(source).name
     if isinstance(source, Mapping):
-        found = {str(name): listed_values(values) for name, values in source.items()}
-        if len({len(values) for values in found.values()}) > 1:
+        result = {str(name): listed_values(values) for name, values in source.items()}
+        if len({len(values) for values in result.values()}) > 1:
             raise InputError("the columns of the reviews have different lengths.")
-        return found, "the reviews"
+        return result, "the reviews"
     if is_frame(source):
         frame = open_frame(source)
         return {name: python_values(frame.get_column(name)) for name in frame.columns}, "the reviews"

@@ -57,7 +57,7 @@ class Reviews:
     scores: NDArray[np.floating[Any]]
     probability: NDArray[np.float64]
     scenario: Scenario = Scenario.SINGLE_SET
-    how: str = "chances said row by row"
+    how: str = "probabilities given row by row"
     relabelled: int = 0  # checked rows whose answer stands in the table as a label by now
     notices: tuple[Notice, ...] = ()
 
@@ -67,8 +67,8 @@ class Reviews:
 
     def __str__(self) -> str:
         checked = int((self.answer != UNCHECKED).sum())
-        found = int((self.answer == POSITIVE).sum())
-        return f"Reviews({checked:,} rows checked, {found:,} positive, {self.probability.size} chances)"
+        result = int((self.answer == POSITIVE).sum())
+        return f"Reviews({checked:,} rows checked, {result:,} positive, {self.probability.size} chances)"
 
     @property
     def is_checked(self) -> NDArray[np.bool_]:
@@ -89,24 +89,24 @@ class Reviews:
         The log may say the chance of every row; or list only the rows that were drawn. Then a cell's size is what its
         rows and its chance say (listed / probability), and must be found in the table: cells that are ranges of scores.
         """
-        found = ReviewLog.of(log)
+        result = ReviewLog.of(log)
         label, score = np.array(labels, np.int8), np.asarray(scores)
-        if not found.says_probability:
-            raise AssumptionError(f"{found.name} does not say with what chance rows were checked: {HOW_CHOSEN}")
-        places = found.places(label.size, ids)
-        kept, notices = found.once(places)
-        places, answers, chances = places[kept], found.answers[kept], found.probability[kept]
-        _refuse_unknown_chance(found, kept, answers, chances)
+        if not result.says_probability:
+            raise AssumptionError(f"{result.name} does not say with what probability rows were checked: {HOW_CHOSEN}")
+        indices = result.places(label.size, ids)
+        kept, notices = result.once(indices)
+        indices, answers, chances = indices[kept], result.answers[kept], result.probability[kept]
+        _refuse_unknown_chance(result, kept, answers, chances)
         answer = np.full(label.size, UNCHECKED, np.int8)
-        answer[places] = answers
+        answer[indices] = answers
         chance = np.full(label.size, np.nan)
-        chance[places] = chances
+        chance[indices] = chances
         put_back = _put_back(label, answer)
         is_open = put_back == 0
         if np.isnan(chance[is_open]).any():
-            answer[places] = _as_worked_through(answers)
+            answer[indices] = _as_worked_through(answers)
             put_back = _put_back(label, answer)
-            cell, values = _ranges(score, put_back == 0, places, chances, found.name)
+            cell, values = _ranges(score, put_back == 0, indices, chances, result.name)
         else:
             cell, values = _cells(chance, is_open)
         told = cls(
@@ -204,13 +204,13 @@ class Reviews:
     def _strata(self, flagged: NDArray[np.bool_]) -> list[tuple[bool, int]]:
         """Which cells there are on each side, the flagged first, higher scores before lower ones."""
         inside = self.cell != OUTSIDE
-        found = []
+        result = []
         for side in (True, False):
             here = inside & (flagged == side)
             cells = np.unique(self.cell[here])
             means = [_mean(self.scores[here & (self.cell == one)]) for one in cells]
-            found += [(side, int(cells[place])) for place in np.argsort(np.negative(means), kind="stable")]
-        return found
+            result += [(side, int(cells[index])) for index in np.argsort(np.negative(means), kind="stable")]
+        return result
 
     def _ranges(self, strata: list[tuple[bool, int]], flagged: NDArray[np.bool_]) -> list[float] | None:
         """The lowest score of each stratum, if every stratum lies below the one before it."""
@@ -224,18 +224,18 @@ class Reviews:
 
     def _decided(self, decision: Any) -> NDArray[np.bool_]:
         """A decision about every row, checked."""
-        found = plain_array(decision)
-        if found.dtype.kind not in "biuf":
+        result = plain_array(decision)
+        if result.dtype.kind not in "biuf":
             raise InputError(f"a decision must be True or False for each row, got {shown(decision)}.")
-        if found.shape != self.cell.shape:
-            raise InputError(f"there are {found.size:,} decisions for {self.cell.size:,} rows: give one for each.")
-        return found.astype(bool)
+        if result.shape != self.cell.shape:
+            raise InputError(f"there are {result.size:,} decisions for {self.cell.size:,} rows: give one for each.")
+        return result.astype(bool)
 
     def _cut(self, flagged: NDArray[np.bool_]) -> tuple[AuditCounts, NDArray[np.int64]]:
         strata = self._strata(flagged)
         stratum = np.full(self.cell.size, -1, np.int64)
-        for place, (side, cell) in enumerate(strata):
-            stratum[(self.cell == cell) & (flagged == side)] = place
+        for index, (side, cell) in enumerate(strata):
+            stratum[(self.cell == cell) & (flagged == side)] = index
         size, inside = len(strata), stratum >= 0
 
         def per_stratum(rows: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -259,11 +259,11 @@ class Reviews:
         Where cells are no ranges these rows belong to none of them, and the first on their side holds them: all that
         numbers at the threshold read of them is the side.
         """
-        found = np.zeros(len(strata), np.int64)
+        result = np.zeros(len(strata), np.int64)
         edges = self._ranges(strata, flagged)
         for side in (True, False):
             mine = self.scores[(self.labels == code) & (flagged == side)].astype(np.float64)
-            here = [place for place, (one, _) in enumerate(strata) if one is side]
+            here = [index for index, (one, _) in enumerate(strata) if one is side]
             if not mine.size:
                 continue
             if not here:
@@ -273,10 +273,10 @@ class Reviews:
                 )
             at = np.zeros(mine.size, np.int64)
             if edges is not None:
-                lowest = np.array([edges[place] for place in here[:-1]])
+                lowest = np.array([edges[index] for index in here[:-1]])
                 at = (mine[:, None] < lowest[None, :]).sum(axis=1)
-            found += np.bincount(np.array(here)[at], minlength=len(strata))
-        return found
+            result += np.bincount(np.array(here)[at], minlength=len(strata))
+        return result
 
     def _with_open_certain(self) -> Reviews:
         """Rows that were certain to be checked and have no answer: nobody knows, which is not that nobody looked."""
@@ -342,8 +342,8 @@ def _refuse_unknown_chance(
 def _cells(chance: NDArray[np.float64], inside: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     values = np.unique(chance[inside])[::-1]
     cell = np.full(chance.size, OUTSIDE, np.int64)
-    for place, value in enumerate(values):
-        cell[inside & (chance == value)] = place
+    for index, value in enumerate(values):
+        cell[inside & (chance == value)] = index
     return cell, np.ascontiguousarray(values)
 
 
@@ -363,17 +363,17 @@ def _mean(scores: NDArray[np.floating[Any]]) -> float:
 def _ranges(
     scores: NDArray[np.floating[Any]],
     inside: NDArray[np.bool_],
-    places: NDArray[np.int64],
+    indices: NDArray[np.int64],
     chances: NDArray[np.float64],
     name: str,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Cells of a log that lists drawn rows only: ranges of scores whose sizes the rows and their chance give."""
     refused = (
-        f"{name} lists drawn rows only, and their chances do not make ranges of scores of this table ({{}}). Give the "
-        "probability of every row, checked or not; or keep the plan file beside the queue."
+        f"{name} lists only the rows that were drawn, and their probabilities do not match ranges of scores of this "
+        f"table ({{}}). Give the probability of every row, checked or not; or keep the plan file beside the queue."
     )
-    drawn = inside[places]
-    places, chances = places[drawn], chances[drawn]
+    drawn = inside[indices]
+    indices, chances = indices[drawn], chances[drawn]
     values, of = np.unique(chances, return_inverse=True)
     with np.errstate(over="ignore"):  # a chance may be next to nothing: rows without number, which are refused below
         sizes = np.bincount(of) / values
@@ -381,20 +381,20 @@ def _ranges(
     if (np.abs(sizes - whole) > 1e-6 * np.maximum(sizes, 1)).any() or int(whole.sum()) != int(inside.sum()):
         told = f"they are about {sizes.sum():,.6g} rows, there are {int(inside.sum()):,} unlabelled ones"
         raise InputError(refused.format(told))
-    order = np.argsort([-_mean(scores[places[of == one]]) for one in range(values.size)], kind="stable")
+    order = np.argsort([-_mean(scores[indices[of == one]]) for one in range(values.size)], kind="stable")
     ranked = np.sort(scores[inside])[::-1]
     ends = np.cumsum(whole[order])
     cell = np.full(scores.size, OUTSIDE, np.int64)
     start = 0
-    for place, (one, end) in enumerate(zip(order, ends, strict=True)):
+    for index, (one, end) in enumerate(zip(order, ends, strict=True)):
         high, low = ranked[start], ranked[end - 1]
         if end < ranked.size and ranked[end] == low:
             raise InputError(refused.format(f"the score {low:g} lies in two of them"))
-        mine = scores[places[of == one]]
+        mine = scores[indices[of == one]]
         if (mine > high).any() or (mine < low).any():
             stray = float(mine[(mine > high) | (mine < low)][0])
             raise InputError(refused.format(f"a row of chance {values[one]:.6g} scores {stray:g}"))
-        cell[inside & (scores <= high) & (scores >= low)] = place
+        cell[inside & (scores <= high) & (scores >= low)] = index
         start = int(end)
     return cell, values[order]
 

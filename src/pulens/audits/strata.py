@@ -66,9 +66,9 @@ def cut_strata(
     top = in_precision(threshold, tally.thresholds.dtype)
     above = [tally.at(top) if at_threshold is None else at_threshold]
     edges = [top]
-    for place in _cuts(tally, above[0].unlabelled, ranges_below):
-        edges.append(float(tally.thresholds[place]))
-        above.append(Totals(*(float(kind[place]) for kind in (tally.labelled, tally.unlabelled, tally.negative))))
+    for index in _cuts(tally, above[0].unlabelled, ranges_below):
+        edges.append(float(tally.thresholds[index]))
+        above.append(Totals(*(float(kind[index]) for kind in (tally.labelled, tally.unlabelled, tally.negative))))
     counts = np.diff(np.array([(0, 0, 0), *above, totals]), axis=0).astype(np.int64)
     flagged = 1
     if len(edges) == 1 and not counts[-1].any():  # every row is flagged
@@ -83,16 +83,16 @@ def _cuts(tally: Tally, flagged: float, ranges: int) -> list[int]:
     """Places in the tally of the lowest score of each range below the flagged rows, but for the last range."""
     every = tally.totals.unlabelled
     base = max(flagged, SMALLEST_BASE)
-    found: list[int] = []
+    result: list[int] = []
     if base >= every:
-        return found
+        return result
     ranks = [round(base * (every / base) ** (part / ranges)) for part in range(1, ranges)]
     above = flagged
-    for place in np.searchsorted(tally.unlabelled, ranks).tolist():
-        if above < tally.unlabelled[place] < every:
-            found.append(place)
-            above = tally.unlabelled[place]
-    return found
+    for index in np.searchsorted(tally.unlabelled, ranks).tolist():
+        if above < tally.unlabelled[index] < every:
+            result.append(index)
+            above = tally.unlabelled[index]
+    return result
 
 
 def _tally(scores: Sequence[float] | NDArray[np.floating]) -> Tally:

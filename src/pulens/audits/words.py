@@ -39,13 +39,13 @@ def strata_lines(plan: AuditPlan) -> list[str]:
     strata = plan.strata
     table = [("scores", "unlabelled", "labelled", "to check", "one in")]
     ends = [None, *strata.edges, None]
-    for place, (upper, lower) in enumerate(pairwise(ends)):
+    for index, (upper, lower) in enumerate(pairwise(ends)):
         low = "" if lower is None else f"{lower:.6g} and more"
         range_ = low if upper is None else f"below {upper:.6g}" if lower is None else f"{lower:.6g} to {upper:.6g}"
-        mark = " (flagged)" if place < strata.flagged else ""
-        many = int(plan.allocation[place])
-        share = f"{strata.rows[place] / many:,.0f}" if many else "-"
-        cells = (f"{int(strata.rows[place]):,}", f"{int(strata.labelled[place]):,}", f"{many:,}", share)
+        mark = " (flagged)" if index < strata.flagged else ""
+        many = int(plan.allocation[index])
+        share = f"{strata.rows[index] / many:,.0f}" if many else "-"
+        cells = (f"{int(strata.rows[index]):,}", f"{int(strata.labelled[index]):,}", f"{many:,}", share)
         table.append(((range_ or "all") + mark, *cells))
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
     return [

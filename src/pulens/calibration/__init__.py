@@ -5,7 +5,7 @@
 >>> from pulens.testing import logistic_world
 >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(1000, 10_000, np.random.default_rng(0))
 >>> labels, scores = np.repeat([1, 0], [1000, 10_000]), np.concatenate([labelled, unlabelled])
->>> print(expected_calibration_error(labels, scores, class_prior=0.5, scenario="case-control"))
+>>> print(expected_calibration_error(labels, scores, class_prior=0.5, scenario="case-control", labelling="random"))
 expected_calibration_error 0.083, corrected 0.060 [0.023, 0.097], noise floor 0.044
 """
 

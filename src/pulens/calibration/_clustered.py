@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from pulens.calibration._gaps import BinGaps, ReplicatedGaps
-from pulens.calibration._within import gaps_within
+from pulens.calibration._within import error_within, gaps_within
 from pulens.calibration.masses import BinCounts, MassMap
-from pulens.cells import WeightedEvidence
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Totals
 from pulens.evidence import Evidence
-from pulens.intervals.kernels.jackknife import (
+from pulens.inference.kernels.jackknife import (
     FEWEST_BUCKETS,
     freedom_of_totals,
     jackknife_error,
     student_quantile,
 )
-from pulens.intervals.kernels.quantiles import normal_quantile
-from pulens.intervals.prior_draws import PriorDraws
+from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.inference.prior_draws import PriorDraws
+from pulens.strata import WeightedEvidence
 from pulens.types import Floats
 
 USUAL = 0.95  # the confidence at which Student's width stands for a normal one where many are asked for
@@ -44,23 +44,37 @@ def has_too_few_clusters(evidence: Evidence) -> bool:
     return evidence.buckets is not None and math.isnan(student_factor(evidence))
 
 
-def error_of_mean(evidence: Evidence, of_positive: Floats, of_everyone: Floats, unlabelled_prior: float) -> float:
-    """The standard error of a recovered mean; the arrays hold one value per threshold of the tally, in its order."""
+def error_of_mean(
+    evidence: Evidence, of_positive: Floats, of_everyone: Floats, share: float, alone: float, confidence: float
+) -> float:
+    """The standard error of a recovered mean, as wide as Student's; ``alone`` is that of independent rows.
+
+    The arrays hold one value per threshold of the tally, in its order; ``share`` is that of positives among the
+    unlabelled rows.
+    """
+    if isinstance(evidence, WeightedEvidence):
+        return error_within(evidence, of_positive, of_everyone, confidence)
+    if evidence.buckets is None:
+        return alone
+    return _left_out_error(evidence, of_positive, of_everyone, share) * student_factor(evidence, confidence)
+
+
+def _left_out_error(evidence: Evidence, of_positive: Floats, of_everyone: Floats, unlabelled_prior: float) -> float:
     buckets = _buckets(evidence)
-    place = _place_of_blocks(buckets, evidence)
+    index = _place_of_blocks(buckets, evidence)
     sums = np.stack(
         [
-            [np.bincount(buckets.bucket, kind * each[place], len(buckets)) for kind in _kinds(buckets)]
+            [np.bincount(buckets.bucket, kind * each[index], len(buckets)) for kind in _kinds(buckets)]
             for each in (of_positive, of_everyone)
         ]
     )  # positive or everyone, kind, bucket
     left = sums.sum(axis=2, keepdims=True) - sums
-    found = []
+    result = []
     for bucket, (masses, totals) in enumerate(_maps(evidence, unlabelled_prior)):
         sizes = np.array([total or 1.0 for total in totals])
-        found.append(float(np.array(masses.positive) / sizes @ left[0, :, bucket]))
-        found[-1] += float(np.array(masses.population) / sizes @ left[1, :, bucket])
-    return float(jackknife_error(np.array(found)))
+        result.append(float(np.array(masses.positive) / sizes @ left[0, :, bucket]))
+        result[-1] += float(np.array(masses.population) / sizes @ left[1, :, bucket])
+    return float(jackknife_error(np.array(result)))
 
 
 def gaps_of(
@@ -111,8 +125,8 @@ def _in_bins(evidence: Evidence, edges: Floats) -> tuple[Floats, Floats]:
     """Rows, and sums of their scores, of every bucket, kind and bin."""
     buckets, bins = _buckets(evidence), edges.size - 1
     scores = np.asarray(buckets.lowest, float)[buckets.block]
-    place = np.clip(np.searchsorted(edges, scores, side="left") - 1, 0, bins - 1)
-    flat = buckets.bucket.astype(np.int64) * bins + place
+    index = np.clip(np.searchsorted(edges, scores, side="left") - 1, 0, bins - 1)
+    flat = buckets.bucket.astype(np.int64) * bins + index
     shape, size = (len(buckets), bins), len(buckets) * bins
     counts = [np.bincount(flat, kind, size).reshape(shape) for kind in _kinds(buckets)]
     sums = [np.bincount(flat, kind * scores, size).reshape(shape) for kind in _kinds(buckets)]
@@ -125,18 +139,18 @@ def _maps(evidence: Evidence, unlabelled_prior: float) -> list[tuple[MassMap, To
     left = buckets.totals.sum(axis=0) - buckets.totals
     kinds = left[:, 0], left[:, 1], left[:, 2]
     priors = np.broadcast_to(PriorDraws(evidence).priors(unlabelled_prior, np.zeros(len(left)), kinds), len(left))
-    found = []
+    result = []
     for totals, prior in zip(left.tolist(), priors.tolist(), strict=True):
         rows = Totals(*totals)
-        found.append((MassMap.of(rows, evidence.assumptions_at(prior)), rows))
-    return found
+        result.append((MassMap.of(rows, evidence.assumptions_at(prior)), rows))
+    return result
 
 
 def _place_of_blocks(buckets: BucketTally, evidence: Evidence) -> Any:
     """For each row of counts the place of its block's lowest score among the thresholds of the tally."""
     falling = -np.asarray(evidence.tally.thresholds, float)
-    place = np.searchsorted(falling, -np.asarray(buckets.lowest, float), side="left")
-    return np.minimum(place, falling.size - 1)[buckets.block]
+    index = np.searchsorted(falling, -np.asarray(buckets.lowest, float), side="left")
+    return np.minimum(index, falling.size - 1)[buckets.block]
 
 
 def _kinds(buckets: BucketTally) -> tuple[Any, Any, Any]:

@@ -70,10 +70,10 @@ class ReplicatedGaps:
 
     def variance_of_sum(self, weights: Floats, own: Floats | None = None) -> float:
         r"""Variance of :math:`\sum_b w_b g_b`; ``own`` replaces :math:`w_b^2` on the diagonal."""
-        found = float(((self.away @ weights) ** 2).sum())
+        result = float(((self.away @ weights) ** 2).sum())
         if own is not None:
-            found += float((own - weights**2) @ self.variance)
-        return max(found, 0.0)
+            result += float((own - weights**2) @ self.variance)
+        return max(result, 0.0)
 
 
 class ErrorTerms(NamedTuple):

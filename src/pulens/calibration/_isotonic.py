@@ -20,9 +20,9 @@ def isotonic_shares(points: Points) -> Floats:
     from scipy.optimize import isotonic_regression  # takes a fifth of a second to import
 
     standing = np.flatnonzero(points.population > 0)
-    place = np.minimum(np.searchsorted(standing, np.arange(points.scores.size)), standing.size - 1)
-    positive = np.bincount(place, points.positive, minlength=standing.size)
+    index = np.minimum(np.searchsorted(standing, np.arange(points.scores.size)), standing.size - 1)
+    positive = np.bincount(index, points.positive, minlength=standing.size)
     population = points.population[standing]
     fitted = isotonic_regression(positive / population, weights=population).x
-    shares: Floats = np.clip(np.asarray(fitted, float), 0.0, 1.0)[place]
+    shares: Floats = np.clip(np.asarray(fitted, float), 0.0, 1.0)[index]
     return shares

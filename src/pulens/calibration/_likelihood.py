@@ -89,7 +89,7 @@ def fit_logistic(design: Floats, points: Points, start: Floats, *, right_mean: b
     except np.linalg.LinAlgError as error:
         raise CannotFitError(
             f"the likelihood of the labels has no highest point over straight lines through {points.scores.size:,} "
-            "different scores: they keep labelled and unlabelled rows apart, or are too few to tell a slope. "
+            "different scores: they separate labelled and unlabelled rows completely, or are too few for a slope. "
             "Recalibrate with 'isotonic' or 'histogram', which need no line."
         ) from error
 

@@ -8,21 +8,20 @@ three kinds of rows, so value and variance follow from one pass over the distinc
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import error_of_mean, student_factor
-from pulens.calibration._within import error_within, over_settings
+from pulens.calibration._clustered import error_of_mean, has_too_few_clusters
+from pulens.calibration._within import uncertainty_of_scores
 from pulens.calibration.masses import MassMap
-from pulens.cells import WeightedEvidence
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally
-from pulens.estimate import Estimate, Interval
+from pulens.estimate import Estimate
 from pulens.evidence import Evidence
-from pulens.intervals.kernels.quantiles import normal_quantile
-from pulens.intervals.normal import normal_interval
-from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.inference.normal import normal_interval
+from pulens.metrics.parts.rests_on import BASIS
+from pulens.selection import moved_interval
 from pulens.types import Floats
 
 TINY = 1e-12
@@ -83,36 +82,19 @@ def mean_estimate(
     name: str, evidence: Evidence, of_positive: Floats, of_everyone: Floats, confidence: float
 ) -> Estimate:
     """The expectation with a normal interval that carries the doubt about the class prior."""
-    confidence = check_confidence(confidence)
-    if isinstance(evidence, WeightedEvidence):
-        return over_settings(evidence, lambda one: _mean_within(name, one, of_positive, of_everyone, confidence))
-    totals = evidence.tally.totals
+    confidence, doubt = check_confidence(confidence), uncertainty_of_scores(evidence)
 
-    def at(unlabelled_prior: float) -> tuple[float, float]:
-        masses = MassMap.of(totals, evidence.assumptions_at(unlabelled_prior))
-        value, variance = recovered_mean(evidence.tally, masses, of_positive, of_everyone)
-        if evidence.buckets is None:
-            return value, math.sqrt(variance)
-        error = error_of_mean(evidence, of_positive, of_everyone, unlabelled_prior)
-        return value, error * student_factor(evidence, confidence)
+    def at(setting: Any, rows: Evidence = evidence) -> tuple[float, float]:
+        own, share = rows.at_prior(setting)
+        masses = MassMap.of(own.tally.totals, own.assumptions_at(share))
+        value, variance = recovered_mean(own.tally, masses, of_positive, of_everyone)
+        if rows is not evidence:  # another labelling, of which the value alone is asked for
+            return value, math.nan
+        return value, error_of_mean(own, of_positive, of_everyone, share, math.sqrt(variance), confidence)
 
-    if evidence.buckets is not None and math.isnan(student_factor(evidence)):
-        return Estimate(name, at(evidence.class_prior.unlabelled)[0])
-
-    interval, sources = normal_interval(PriorDoubt(evidence), at, confidence)
-    return Estimate(name, at(evidence.class_prior.unlabelled)[0], interval, sources=sources)
-
-
-def _mean_within(
-    name: str, evidence: Evidence, of_positive: Floats, of_everyone: Floats, confidence: float
-) -> Estimate:
-    """The same within cells, at one setting of their class priors."""
-    assert isinstance(evidence, WeightedEvidence)
-    masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
-    value, _ = recovered_mean(evidence.tally, masses, of_positive, of_everyone)
-    if evidence.has_too_few_clusters:
-        return Estimate(name, value)
-    reach = normal_quantile(confidence) * error_within(evidence, of_positive, of_everyone, confidence)
-    method = "normal, within cells" if not evidence.is_clustered else "delete-a-bucket jackknife, within cells"
-    interval = Interval(value - reach, value + reach, confidence, method)
-    return Estimate(name, value, interval, sources={"sample": interval})
+    if has_too_few_clusters(evidence):
+        return Estimate(name, at(doubt.own_setting)[0])
+    interval, sources = normal_interval(doubt, at, confidence)
+    value = at(doubt.own_setting)[0]
+    moved = moved_interval(evidence, interval, value, lambda rows: at(doubt.own_setting, rows)[0])
+    return Estimate(name, value, moved, sources=sources, basis=BASIS[evidence.labelling])

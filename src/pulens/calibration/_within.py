@@ -1,6 +1,6 @@
 """Calibration where labels are random within cells only: the doubt of every number from replicates of the cells.
 
-Values come from the weighted tally of :class:`pulens.cells.WeightedEvidence`, through the formulas for one tally. What
+Values come from the weighted tally of :class:`pulens.strata.WeightedEvidence`, through the formulas for one tally. What
 is linear in the masses of positives and of the population has a replicate for each of theirs.
 """
 
@@ -9,66 +9,67 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from pulens.calibration._gaps import BinGaps, ReplicatedGaps
 from pulens.calibration.binning import bin_starts
 from pulens.calibration.masses import BinCounts, MassMap, count_bins
-from pulens.cells import MassReplicates, WeightedEvidence, hull
-from pulens.cells.rates import borrowed_row, positives_of
-from pulens.cells.weighted import REDRAWS
 from pulens.counts.tally import Tally
-from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
-from pulens.intervals.clustered import ends_around
-from pulens.intervals.kernels.jackknife import student_quantile
-from pulens.intervals.kernels.quantiles import normal_quantile
+from pulens.inference.clustered import ends_around
+from pulens.inference.kernels.jackknife import student_quantile
+from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.inference.prior_uncertainty import PriorUncertainty
+from pulens.strata import MassReplicates, WeightedEvidence
+from pulens.strata.intervals import StratumPriorUncertainty
+from pulens.strata.rates import positives_of, pseudo_count
+from pulens.strata.weighted import REDRAWS
 from pulens.types import Floats
 
-Answer = TypeVar("Answer", bound=Estimate)
 FRACTIONS_DRAWN = 1000
 
 
 def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap) -> ReplicatedGaps:
     """The gaps of bins; their doubt is that of cells added up."""
-    found = _replicates(evidence, counted.edges)
-    positive, population = found.between()
-    _, mean_score = _block_means(evidence.tally, found, *(np.asarray(evidence.tally.thresholds, float),) * 2)
+    result = _replicates(evidence, counted.edges)
+    positive, population = result.between()
+    _, mean_score = _block_means(evidence.tally, result, *(np.asarray(evidence.tally.thresholds, float),) * 2)
     bins = counted.bins
-    place = np.clip(np.searchsorted(counted.edges, found.thresholds, side="left") - 1, 0, bins - 1)
-    in_bin = np.zeros((found.thresholds.size, bins))
-    in_bin[np.arange(found.thresholds.size), place] = 1.0
-    away = found.away(positive @ in_bin - (population * mean_score) @ in_bin) * found.times_as_wide()
+    index = np.clip(np.searchsorted(counted.edges, result.thresholds, side="left") - 1, 0, bins - 1)
+    in_bin = np.zeros((result.thresholds.size, bins))
+    in_bin[np.arange(result.thresholds.size), index] = 1.0
+    away = result.away(positive @ in_bin - (population * mean_score) @ in_bin) * result.times_as_wide()
     return ReplicatedGaps(BinGaps.of(counted, masses).gap, away)
 
 
 def error_within(evidence: WeightedEvidence, of_positive: Floats, of_everyone: Floats, confidence: float) -> float:
     """The standard error of a recovered mean, as wide as Student's; arrays hold a value per threshold of the tally."""
-    found = _replicates(evidence)
-    positive, population = found.between()
-    first, second = _block_means(evidence.tally, found, of_positive, of_everyone)
-    return float(found.error(positive @ first + population @ second)) * found.times_as_wide(confidence)
+    result = _replicates(evidence)
+    positive, population = result.between()
+    first, second = _block_means(evidence.tally, result, of_positive, of_everyone)
+    return float(result.error(positive @ first + population @ second)) * result.times_as_wide(confidence)
 
 
 def errors_of_fits(
     evidence: WeightedEvidence, fit: Callable[[Evidence], Any], confidence: float, most: int = 200
 ) -> Floats:
     """Standard errors, as wide as Student's, of numbers that have to be fitted to each replicate."""
-    found = _replicates(evidence, redraws=most)
+    result = _replicates(evidence, redraws=most)
     values = []
-    for positive, population in zip(found.positive, found.population, strict=True):
+    for positive, population in zip(result.positive, result.population, strict=True):
         prior = float(positive[-1])
         labelled = np.maximum.accumulate(positive / max(prior, 1e-12)) * evidence.tally.totals.labelled
         listed = np.maximum.accumulate(population) * evidence.tally.totals.unlabelled
-        tally = Tally(found.thresholds.copy(), labelled, listed, np.zeros(listed.size))
+        tally = Tally(result.thresholds.copy(), labelled, listed, np.zeros(listed.size))
         share = replace(evidence.class_prior, value=prior, unlabelled=prior)
         values.append(fit(Evidence(tally, share, 0.0, evidence.scenario)))
     each = np.array(values, float)
     known = ~np.isnan(each).any(axis=1)
-    kept = replace(found, weights=found.weights[known])
-    return np.asarray(kept.error(each[known])) * found.times_as_wide(confidence)
+    kept = replace(result, weights=result.weights[known])
+    return np.asarray(kept.error(each[known])) * result.times_as_wide(confidence)
 
 
 def fractions_within(
@@ -97,27 +98,21 @@ def _way(evidence: WeightedEvidence, counted: BinCounts, confidence: float, seed
     return fractions_within(evidence, counted, shares, confidence, seed)
 
 
-def over_settings(evidence: Evidence, answer: Callable[[Evidence], Answer]) -> Answer:
-    """An answer whose interval holds at every setting that a range of the cells' class priors allows."""
-    if not isinstance(evidence, WeightedEvidence) or evidence.cells.priors.treatment != "range":
-        return answer(evidence)
-    own = answer(evidence)
-    others = [answer(each) for each in evidence.settings(mean_scores(evidence))]
-    values = [own.value, *(each.value for each in others)]
-    method = ", over the range of the class prior"
-    reach = Interval(min(values), max(values), None, "range over the cells' class priors")
-    interval = hull([each.interval for each in (own, *others)], method)
-    return replace(own, interval=interval, sources={**own.sources, "class prior": reach})
+def uncertainty_of_scores(evidence: Evidence) -> PriorUncertainty | StratumPriorUncertainty:
+    """What is known of the class prior, or of those of strata, which extreme splits fill in order of mean scores."""
+    if isinstance(evidence, WeightedEvidence):
+        return StratumPriorUncertainty(evidence.cells, partial(mean_scores, evidence))
+    return PriorUncertainty(evidence)
 
 
 def mean_scores(evidence: WeightedEvidence) -> Floats:
     """Mean score of every cell's labelled rows, in whose order extreme splits fill them."""
-    found = []
+    result = []
     for tally in evidence.cells.cells.tallies:
         labelled = np.asarray(tally.increments()[0], float)
         total = labelled.sum()
-        found.append(float(labelled @ np.asarray(tally.thresholds, float)) / total if total else math.nan)
-    mean = np.array(found)
+        result.append(float(labelled @ np.asarray(tally.thresholds, float)) / total if total else math.nan)
+    mean = np.array(result)
     return np.where(np.isnan(mean), np.nanmean(mean), mean)
 
 
@@ -131,15 +126,15 @@ def _replicates(evidence: WeightedEvidence, edges: Floats | None = None, redraws
     return evidence.replicates(inner, redraws=redraws)
 
 
-def _block_means(tally: Tally, found: MassReplicates, of_positive: Floats, of_everyone: Floats) -> tuple[Any, Any]:
+def _block_means(tally: Tally, result: MassReplicates, of_positive: Floats, of_everyone: Floats) -> tuple[Any, Any]:
     """What stands at the scores of every block, on average over labelled rows and over the list."""
     labelled, listed, _ = (np.asarray(kind, float) for kind in tally.increments())
-    place, many = found.places(tally.thresholds), found.thresholds.size
+    index, many = result.places(tally.thresholds), result.thresholds.size
     means = []
     for each, rows in ((of_positive, labelled), (of_everyone, listed)):
-        total = np.bincount(place, rows, many)
-        alone = np.bincount(place, each, many) / np.maximum(np.bincount(place, minlength=many), 1)
-        means.append(np.divide(np.bincount(place, rows * each, many), total, out=alone, where=total > 0))
+        total = np.bincount(index, rows, many)
+        alone = np.bincount(index, each, many) / np.maximum(np.bincount(index, minlength=many), 1)
+        means.append(np.divide(np.bincount(index, rows * each, many), total, out=alone, where=total > 0))
     return means[0], means[1]
 
 
@@ -159,10 +154,10 @@ def _drawn_fractions(
     for kind in range(3):
         if not totals[:, kind].any():
             continue
-        for place in range(bins):
-            hits = inside[:, kind, place]
-            own = borrowed_row(hits, totals[:, kind])
-            rates[:, :, kind, place] = rng.beta(hits + own, totals[:, kind] - hits + 1 - own, (redraws, many))
+        for index in range(bins):
+            hits = inside[:, kind, index]
+            own = pseudo_count(hits, totals[:, kind])
+            rates[:, :, kind, index] = rng.beta(hits + own, totals[:, kind] - hits + 1 - own, (redraws, many))
     weight = rng.standard_gamma(np.where(totals > 0, totals + 0.5, 0.0), (redraws, many, 3))
     if not cells.is_single:
         weight[:, :, [0, 2]] = 0.0
@@ -182,15 +177,15 @@ def _drawn_fractions(
 def _left_out_fractions(
     evidence: WeightedEvidence, counted: BinCounts, shares: Floats, tail: float
 ) -> tuple[Floats, Floats]:
-    found = _replicates(evidence, counted.edges)
+    result = _replicates(evidence, counted.edges)
     bins = counted.bins
-    place = np.clip(np.searchsorted(counted.edges, found.thresholds, side="left") - 1, 0, bins - 1)
-    in_bin = np.zeros((found.thresholds.size, bins))
-    in_bin[np.arange(found.thresholds.size), place] = 1.0
-    positive, population = (each @ in_bin for each in found.between())
+    index = np.clip(np.searchsorted(counted.edges, result.thresholds, side="left") - 1, 0, bins - 1)
+    in_bin = np.zeros((result.thresholds.size, bins))
+    in_bin[np.arange(result.thresholds.size), index] = 1.0
+    positive, population = (each @ in_bin for each in result.between())
     ratio = np.divide(positive, population, out=np.broadcast_to(shares, positive.shape).copy(), where=population > 0)
-    errors = found.error(np.nan_to_num(ratio))
-    reach = student_quantile(found.freedom, tail), normal_quantile(1 - 2 * tail)
+    errors = result.error(np.nan_to_num(ratio))
+    reach = student_quantile(result.freedom, tail), normal_quantile(1 - 2 * tail)
     buckets = evidence.buckets_by_cell.fewest
     ends = [
         ends_around(float(np.clip(share, 0.0, 1.0)), float(error), tail, reach, buckets, float(rows))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, shown
-from pulens.intervals.kernels.resampling import MOST_REDRAWS
+from pulens.inference.kernels.resampling import MOST_REDRAWS
 from pulens.keywords import typed
 from pulens.scalars import is_among, whole
 from pulens.types import Floats
@@ -94,7 +94,7 @@ def optimal_bins(
     exact = _as_printed(class_prior) ** 2 * _inverse(labelled) + _inverse(unlabelled)
     if exact == 0:
         raise PulensError("the number of bins grows without end: give bins= when there are infinitely many rows.")
-    bins: int = max(1, round(float(exact) ** (-1 / 3)))
+    bins: int = 1 if exact >= 1 else round(float(exact) ** (-1 / 3))
     while bins**3 * exact < 1:
         bins += 1
     while bins > 1 and (bins - 1) ** 3 * exact >= 1:
@@ -147,14 +147,14 @@ def mass_edges(scores: NDArray[Any], at_or_above: NDArray[Any], bins: int) -> Fl
     rows = at_or_above[-1].item()
     if rows < bins:
         raise InputError(
-            f"{bins:,} bins of equal mass need at least {bins:,} rows to make edges of, but there are {rows:,.10g}. "
-            "Give fewer bins= or binning='width'. (Weights count as rows: a weight says how many rows a row stands "
+            f"{bins:,} bins of equal mass need at least {bins:,} rows for their edges, but there are {rows:,.10g}. "
+            "Give fewer bins= or binning='width'. (A weight is the number of rows that a row counts "
             "for.)"
         )
     above, below = Fraction(rows).as_integer_ratio()
     ranks = [above * b // (below * bins) for b in range(1, bins)]  # whole numbers: exact at any size
-    places = np.searchsorted(at_or_above, [rows - rank for rank in ranks], side="right")
-    return np.concatenate([[0.0], scores[places], [1.0]])
+    indices = np.searchsorted(at_or_above, [rows - rank for rank in ranks], side="right")
+    return np.concatenate([[0.0], scores[indices], [1.0]])
 
 
 def bin_starts(scores: NDArray[Any], edges: Floats) -> NDArray[np.intp]:

@@ -11,11 +11,11 @@ from pulens.answer import Answer
 from pulens.calibration._risk import mean_estimate
 from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
-from pulens.cells import gather_within
 from pulens.estimate import Estimate
 from pulens.inputs.reading import said
-from pulens.keywords import hands_on
-from pulens.types import Column, LabelValues
+from pulens.keywords import forwards_keywords
+from pulens.selection.gathering import gather_labelled
+from pulens.types import Clusters, Column, LabelValues, RowsLike, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +48,17 @@ class ProperScore(Estimate):
         return {**Estimate.to_dict(self), "decomposition": parts}
 
 
-@hands_on(gather_within)
+@forwards_keywords(gather_labelled)
 def brier_score(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | None = None,
     *,
     score: Column | None = None,
     label: Column | None = None,
     positive: LabelValues | None = None,
     negative: LabelValues | None = None,
     unlabelled: LabelValues | None = None,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     binning: str = "mass",
     bins: int | str | None = None,
     scores_are: str = "probability",
@@ -73,17 +73,47 @@ def brier_score(
     bins as in :func:`reliability`, the parts are :math:`\sum_b p_b(\bar f_b - \hat y_b)^2` (calibration),
     :math:`\sum_b p_b(\hat y_b - \pi)^2` (resolution) and :math:`\pi(1-\pi)` (uncertainty): Murphy (1973).
 
-    >>> options = {"class_prior": 0.25, "scenario": "case-control", "bins": 2}
+    Parameters
+    ----------
+    labels, scores
+        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
+    score, label, positive, negative, unlabelled, cluster
+        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
+    binning, bins
+        ``"mass"``: bins with equal shares of the population, ``"width"``: of equal width; and how many.
+    scores_are
+        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
+    confidence
+        Level of the intervals.
+    options
+        ``class_prior`` and the other assumptions of :func:`pulens.evaluate`.
+
+    Returns
+    -------
+    ProperScore
+        The score with its interval, and its ``decomposition``.
+
+    Examples
+    --------
+    >>> options = {"class_prior": 0.25, "scenario": "case-control", "bins": 2, "labelling": "random"}
     >>> score = brier_score([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], **options)
     >>> round(score.value, 6), round(score.decomposition.total, 6)
     (0.1, 0.1)
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> print(brier_score(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
+    brier_score 0.134 [0.066, 0.197]
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     f = np.asarray(evidence.tally.thresholds, float)
-    found = mean_estimate("brier_score", evidence, 1 - 2 * f, f * f, confidence)
+    result = mean_estimate("brier_score", evidence, 1 - 2 * f, f * f, confidence)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     counted = count_bins(evidence.tally, choose_edges(evidence, binning=binning, bins=bins))
     population = counted.population_mass(masses)
@@ -95,6 +125,6 @@ def brier_score(
     calibration = float(share @ (promised - fraction) ** 2)
     resolution = float(share @ (fraction - prior) ** 2)
     uncertainty = prior * (1 - prior)
-    within = found.value - (calibration - resolution + uncertainty)
+    within = result.value - (calibration - resolution + uncertainty)
     parts = Decomposition(calibration, resolution, uncertainty, within)
-    return ProperScore(found.metric, found.value, found.interval, sources=found.sources, decomposition=parts)
+    return ProperScore(result.metric, result.value, result.interval, sources=result.sources, decomposition=parts)

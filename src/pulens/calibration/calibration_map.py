@@ -47,8 +47,8 @@ class CalibrationMap:
         if self.scores_are == "probability" and values.size and not (values.min() >= 0 and values.max() <= 1):
             raise InputError("this map was fitted to probabilities; got scores outside [0, 1].")
         if self.steps:
-            place = np.searchsorted(self.knots, values, side="left")
-            shares: Floats = np.asarray(self.shares, float)[np.minimum(place, len(self.shares) - 1)]
+            index = np.searchsorted(self.knots, values, side="left")
+            shares: Floats = np.asarray(self.shares, float)[np.minimum(index, len(self.shares) - 1)]
             return shares
         if self.knots:
             return np.asarray(np.interp(values, self.knots, self.shares), float)
@@ -74,7 +74,7 @@ class CalibrationMap:
     def from_dict(cls, written: dict[str, Any]) -> CalibrationMap:
         """Read back what :meth:`to_dict` wrote."""
         try:
-            found = cls(
+            result = cls(
                 str(written["method"]),
                 str(written["scores_are"]),
                 tuple(float(value) for value in written.get("logit", ())),
@@ -84,11 +84,11 @@ class CalibrationMap:
             )
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise InputError(f"not a calibration map: {error!r}.") from error
-        numbers = (*found.logit, *found.knots, *found.shares)
-        sound = len(found.knots) == len(found.shares) if not found.logit else len(found.logit) in (2, 3)
+        numbers = (*result.logit, *result.knots, *result.shares)
+        sound = len(result.knots) == len(result.shares) if not result.logit else len(result.logit) in (2, 3)
         if not numbers or not sound or not all(math.isfinite(value) for value in numbers):
             raise InputError("not a calibration map: it needs 2 or 3 logit coefficients, or as many shares as knots.")
-        return found
+        return result
 
     def __str__(self) -> str:
         if len(self.logit) == 2:

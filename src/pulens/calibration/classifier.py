@@ -13,10 +13,10 @@ from pulens.calibration.recalibration import recalibrate
 from pulens.containers import numbers_for, plain_array
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.errors import InputError, PulensError, shown
+from pulens.inference.kernels.resampling import check_seed
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding
 from pulens.inputs.responses import PROBABILITIES, positive_scores
-from pulens.intervals.kernels.resampling import check_seed
 from pulens.priors.from_features import folds_for
 from pulens.scalars import is_among
 from pulens.scenario import DEFAULT_SCENARIO
@@ -49,7 +49,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         Share of positives in the population: a number, a range, or the name of an estimator as for
         :func:`pulens.evaluate`. By default it is estimated from the held-out scores, with all the doubt that brings;
         give it if you know it.
-    scenario, label_noise
+    scenario, label_noise, labelling
         As for :func:`pulens.evaluate`.
     cv
         Number of folds, a scikit-learn splitter, or ``"prefit"`` for an estimator that is fitted already; the rows
@@ -65,7 +65,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
     >>> rng = np.random.default_rng(0)
     >>> x = np.concatenate([rng.normal(1, 1, 500), np.where(rng.random(5000) < 0.3, 1, -1) + rng.normal(size=5000)])
     >>> labels = np.repeat([1, 0], [500, 5000])
-    >>> options = {"class_prior": 0.3, "scenario": "case-control", "method": "platt"}
+    >>> options = {"class_prior": 0.3, "scenario": "case-control", "method": "platt", "labelling": "random"}
     >>> model = PUCalibratedClassifier(LogisticRegression(), **options).fit(x[:, None], labels)
     >>> model.predict_proba([[0.42]]).round(1)  # where both classes are equally likely
     array([[0.5, 0.5]])
@@ -81,6 +81,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         label_noise: float = 0.0,
         cv: Any = 5,
         random_state: int | None = 0,
+        labelling: str | float | None = None,
     ) -> None:
         self.estimator = estimator
         self.method = method
@@ -89,6 +90,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
         self.label_noise = label_noise
         self.cv = cv
         self.random_state = random_state
+        self.labelling = labelling
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_params: Any
@@ -118,6 +120,7 @@ class PUCalibratedClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator)
             class_prior=self.class_prior,
             scenario=self.scenario,
             label_noise=self.label_noise,
+            labelling=self.labelling,
             seed=seed or 0,
             folds=FOLDS if sample_weight is None else _folds(labels, scores, sample_weight),
             **({} if sample_weight is None else {"weights": sample_weight}),

@@ -11,32 +11,34 @@ import numpy as np
 
 from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
 from pulens.calibration._gaps import BinGaps, ErrorTerms, ReplicatedGaps, error_terms, noise_floor, norm_of
-from pulens.calibration._within import mean_scores
+from pulens.calibration._within import uncertainty_of_scores
 from pulens.calibration.binning import check_redraws
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
-from pulens.cells import WeightedEvidence, cell_notices, gather_within, hull
-from pulens.cells.priors import PriorSetting
 from pulens.confidence import check_confidence
 from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence, few_clusters
-from pulens.inputs.reading import said
-from pulens.intervals.construction import Construction, Ends
-from pulens.intervals.kernels.quantiles import one_tail
-from pulens.intervals.kernels.resampling import check_seed
-from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import (
+from pulens.inference.kernels.quantiles import one_tail
+from pulens.inference.kernels.resampling import check_seed
+from pulens.inference.method import IntervalMethod, Limits
+from pulens.inference.policy import ends_in_doubt
+from pulens.inference.prior_uncertainty import (
     SHARES_TRIED,
-    PriorDoubt,
+    KnownOfPrior,
+    PriorUncertainty,
     holding,
 )
-from pulens.keywords import hands_on
+from pulens.inputs.reading import said
+from pulens.keywords import forwards_keywords
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scalars import real
-from pulens.types import Column, Floats, LabelValues
+from pulens.selection import told_under, under_labelling
+from pulens.selection.gathering import gather_labelled
+from pulens.strata import cell_notices
+from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
 
 FEW_LABELLED = 30
 LARGEST_DISTANCE, HALVINGS = 8.0, 11  # of a test, in standard errors: its p-value to a part in a hundred
@@ -86,17 +88,17 @@ class CalibrationError(Estimate):
         }
 
 
-@hands_on(gather_within)
+@forwards_keywords(gather_labelled)
 def expected_calibration_error(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | None = None,
     *,
     score: Column | None = None,
     label: Column | None = None,
     positive: LabelValues | None = None,
     negative: LabelValues | None = None,
     unlabelled: LabelValues | None = None,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     binning: str = "mass",
     bins: int | str | None = None,
     norm: float | str = 1,
@@ -135,16 +137,36 @@ def expected_calibration_error(
         1 for the expected error, 2 for the root of the mean square, any larger number, or ``"max"``.
     scores_are
         ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
+    confidence, redraws, seed
+        Level of the interval, number of resamples behind it, and the random seed.
 
+    Returns
+    -------
+    CalibrationError
+        The error, corrected for its bias, with its interval and the error that chance alone would show.
+
+    Notes
+    -----
     The interval is about the error of the binned model, with these bins: from below it learns the sign of each gap
     on one half of the rows and applies it to the other, averaged over all halves; from above it takes the value with
     the bootstrap's bias correction. Where the class prior is in doubt the interval is the hull over it
-    (:mod:`pulens.intervals.prior_doubt`), at the confidence asked for.
+    (:mod:`pulens.inference.prior_uncertainty`), at the confidence asked for.
 
+    Examples
+    --------
     >>> labels, scores = [1] * 4 + [0] * 10, [.3, .3, .8, .95] + [.3] * 4 + [.55] * 3 + [.8] * 3
-    >>> error = expected_calibration_error(labels, scores, class_prior=0.4, scenario="case-control", bins=5)
+    >>> options = {"class_prior": 0.4, "scenario": "case-control", "labelling": "random"}
+    >>> error = expected_calibration_error(labels, scores, bins=5, **options)
     >>> round(error.value, 6), error.filled_bins
     (0.485, 3)
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> print(expected_calibration_error(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
+    expected_calibration_error 0.090, corrected 0.069 [0.000, 0.176], noise floor 0.050
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
@@ -176,23 +198,33 @@ def error_of_samples(
     All samples share the assumptions of the first.
     """
     evidence = samples[0][0]
-    asked: dict[str, Any] = {
-        "binning": binning, "norm": norm, "confidence": confidence, "redraws": redraws, "seed": seed
-    }  # fmt: skip
-    if evidence.within is not None and evidence.within.priors.treatment == "range":
-        return _over_ways(samples, asked)
+    doubt = uncertainty_of_scores(evidence)
+    own = doubt.own_setting if evidence.within is None else doubt.setting(None)
     power = check_norm(norm)
     tail = one_tail(check_confidence(confidence))
-    error = _ErrorOfBins(samples, power)
-    value, corrected, low, high, _ = error.at(evidence.class_prior.unlabelled, tail)
+    known = _ErrorOfBins(samples, power)
+    value, corrected, low, high, _ = known.at(own, tail)
+    edges = [counted.edges for _, counted in samples]
+
+    def of_bins(rows: Sequence[Evidence]) -> IntervalMethod:
+        if all(one is given for one, (given, _) in zip(rows, samples, strict=True)):
+            return known
+        pairs = zip(rows, edges, strict=True)
+        return _ErrorOfBins([(one, count_bins(one.tally, each)) for one, each in pairs], power)
+
+    error = under_labelling([one for one, _ in samples], of_bins)
+    if error is not known:
+        low, high = error.ends(own, tail)
+        low, high = holding(value, max(low, 0.0), high)
     sources = {"sample": Interval(low, high, confidence, error.method)}
-    doubt, method = PriorDoubt(evidence), error.method
-    if doubt.own is not None:
-        tried = [error.at(prior, tail).value for prior in doubt.over(SHARES_TRIED)]
-        over = Interval(*holding(value, min(tried), max(tried)), doubt.own.confidence, "range over the class prior")
+    method, reach = error.method, doubt.own if isinstance(doubt, PriorUncertainty) else None
+    if reach is not None or doubt.treatment == "range":
+        tried = [known.at(prior, tail).value for prior in doubt.over(SHARES_TRIED)]
+        sure = None if reach is None else reach.confidence
+        over = Interval(*holding(value, min(tried), max(tried)), sure, "range over the class prior")
         sources["class prior"] = over
         low, high, method = ends_in_doubt(error, doubt, confidence)
-    interval: Interval | None = Interval(*holding(value, low, high), confidence, method)
+    interval = told_under(Interval(*holding(value, max(low, 0.0), high), confidence, method), evidence)
     p_value = _p_value(error, doubt)
     if has_too_few_clusters(evidence):
         interval, sources, p_value = None, {}, math.nan
@@ -206,7 +238,7 @@ def error_of_samples(
         for (one, counted), masses in zip(samples, maps, strict=True)
     ]
     counted, masses = samples[0][1], maps[0]
-    found = CalibrationError(
+    result = CalibrationError(
         "expected_calibration_error",
         value,
         interval,
@@ -221,29 +253,10 @@ def error_of_samples(
         norm=power,
         p_value=p_value,
     )
-    return replace(found, notices=_notices(found, evidence, counted, masses))
+    return replace(result, notices=_notices(result, evidence, counted, masses))
 
 
-def _over_ways(samples: Sequence[tuple[Evidence, BinCounts]], asked: dict[str, Any]) -> CalibrationError:
-    """At every setting that a range of the cells' class priors allows; the samples share them."""
-    first = samples[0][0]
-    assert isinstance(first, WeightedEvidence)
-    order = mean_scores(first)
-    own = first.cells.priors
-    settings = [PriorSetting(own.shares, own.draws), *own.settings(order, first.cells.cells.totals[:, 1])]
-    found = []
-    for setting in settings:
-        moved = [one.at(setting) for one, _ in samples if isinstance(one, WeightedEvidence)]
-        counted = [count_bins(one.tally, old.edges) for one, (_, old) in zip(moved, samples, strict=True)]
-        found.append(error_of_samples(list(zip(moved, counted, strict=True)), **asked))
-    values = [each.value for each in found]
-    reach = Interval(min(values), max(values), None, "range over the cells' class priors")
-    interval = hull([each.interval for each in found], ", over the range of the class prior")
-    p_value = max(each.p_value for each in found)
-    return replace(found[0], interval=interval, sources={**found[0].sources, "class prior": reach}, p_value=p_value)
-
-
-def _p_value(error: _ErrorOfBins, doubt: PriorDoubt) -> float:
+def _p_value(error: IntervalMethod, doubt: KnownOfPrior) -> float:
     """One minus the highest confidence at which the interval excludes 0, by halving between 0 and 8 standard errors."""
     from scipy.special import ndtr
 
@@ -266,42 +279,43 @@ class _MeanError(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class _ErrorOfBins(Construction):
+class _ErrorOfBins(IntervalMethod):
     """The error is no smooth function of the class prior: its doubt enters by a hull, never by draws.
 
-    Its value, as the policy sees it, is the corrected one: that of the paper is biased upwards.
+    Its value, as the policy sees it, is the corrected one: that of the paper is biased upwards. Within strata the
+    standard errors of gaps hold what draws of the class priors add.
     """
 
     samples: Sequence[tuple[Evidence, BinCounts]]
     norm: float
-    _known: dict[tuple[float, float], _MeanError] = field(default_factory=dict)
-    _gaps: dict[float, list[_GapsOfSample]] = field(default_factory=dict)
+    _known: dict[tuple[Any, float], _MeanError] = field(default_factory=dict)
+    _gaps: dict[Any, list[_GapsOfSample]] = field(default_factory=dict)
 
     method = "split-sign below, bias-corrected above"
-    is_smooth = False
     shares_tried = SHARES_TRIED
 
-    def at(self, prior: float, tail: float) -> _MeanError:
-        if (prior, tail) not in self._known:
+    @property
+    def is_smooth(self) -> bool:  # type: ignore[override]
+        return self.samples[0][0].within is not None
+
+    def at(self, prior: Any, tail: float) -> _MeanError:
+        key = getattr(prior, "key", prior)
+        if (key, tail) not in self._known:
             from scipy.special import ndtri
 
-            self._known[prior, tail] = _mean_error(self._gaps_at(prior), self.norm, -float(ndtri(tail)))
-        return self._known[prior, tail]
+            if key not in self._gaps:
+                self._gaps[key] = [_GapsOfSample.of(*sample, prior) for sample in self.samples]
+            self._known[key, tail] = _mean_error(self._gaps[key], self.norm, -float(ndtri(tail)))
+        return self._known[key, tail]
 
-    def _gaps_at(self, prior: float) -> list[_GapsOfSample]:
-        if prior not in self._gaps:
-            self._gaps[prior] = [_GapsOfSample.of(*sample, prior) for sample in self.samples]
-        return self._gaps[prior]
-
-    def value(self, prior: float) -> float:
+    def value(self, prior: Any) -> float:
         return self.at(prior, one_tail(0.95)).corrected  # the same at any confidence
 
-    def ends(self, prior: float | None, tail: float) -> Ends:
-        assert prior is not None, "shares are never drawn for a number with a kink"
-        found = self.at(prior, tail)
-        return found.low, found.high
+    def ends(self, prior: Any, tail: float) -> Limits:
+        result = self.at(prior, tail)
+        return result.low, result.high
 
-    def spread(self, shares: Sequence[float], confidence: float) -> float:
+    def spread(self, shares: Sequence[Any], confidence: float) -> float:
         return max(self.at(share, one_tail(confidence)).spread for share in shares)
 
 
@@ -324,27 +338,30 @@ class _GapsOfSample(NamedTuple):
     population: Floats
 
     @classmethod
-    def of(cls, evidence: Evidence, counted: BinCounts, unlabelled_prior: float) -> _GapsOfSample:
-        masses = MassMap.of(evidence.tally.totals, evidence.assumptions_at(unlabelled_prior))
-        gaps = gaps_of(evidence, counted, masses, unlabelled_prior)
+    def of(cls, evidence: Evidence, counted: BinCounts, setting: Any) -> _GapsOfSample:
+        own, share = evidence.at_prior(setting)
+        if own is not evidence:  # strata weigh otherwise at other class priors
+            counted = count_bins(own.tally, counted.edges)
+        masses = MassMap.of(own.tally.totals, own.assumptions_at(share))
+        gaps = gaps_of(own, counted, masses, share)
         return cls(gaps, error_terms(gaps), counted.population_mass(masses))
 
 
 def _mean_error(samples: Sequence[_GapsOfSample], norm: float, quantile: float) -> _MeanError:
     """Value, corrected value and interval of the mean over samples, at a class prior that they share."""
-    found = []
+    result = []
     for gaps, terms, population in samples:
         if norm != 1:
             value, corrected, high = _other_norm(gaps, population, norm, quantile)
             reach = (high - value) / quantile if quantile else 0.0
-            found.append(terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach))
+            result.append(terms._replace(value=value, corrected=corrected, overstated=value, upper_error=reach))
         else:
-            found.append(terms)
-    mean = ErrorTerms(*np.mean(found, axis=0).tolist())
+            result.append(terms)
+    mean = ErrorTerms(*np.mean(result, axis=0).tolist())
     # samples are independent of each other, so their errors add up in quadrature
-    shrink = 1 / math.sqrt(len(found))
+    shrink = 1 / math.sqrt(len(result))
     below, above = (
-        quantile * shrink * math.sqrt(float(np.mean([getattr(terms, name) ** 2 for terms in found])))
+        quantile * shrink * math.sqrt(float(np.mean([getattr(terms, name) ** 2 for terms in result])))
         for name in ("standard_error", "upper_error")
     )
     # the mean of |y - f| is at most any other mean of it, so the lower end holds for every norm
@@ -379,37 +396,36 @@ def _other_norm(
     return value, corrected, value + quantile * math.sqrt(gaps.variance_of_sum(slope))
 
 
-def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, masses: MassMap) -> tuple[Notice, ...]:
+def _notices(result: CalibrationError, evidence: Evidence, counted: BinCounts, masses: MassMap) -> tuple[Notice, ...]:
     notices = [*evidence.class_prior.notices, *notice_of_recovery(evidence.tally, evidence.scenario)]
     notices += few_clusters(evidence.counted)
     if evidence.within is not None:
         notices += cell_notices(evidence.within)
     rows = evidence.tally.totals.unlabelled if masses.unlabelled_only else evidence.tally.totals.rows
-    if found.binning == "mass" and rows < 2 * found.bins:
+    if result.binning == "mass" and rows < 2 * result.bins:
         notices.append(
             Notice(
                 Severity.WARNING,
                 "too-many-bins",
-                f"{found.bins:,} bins for {rows:,.10g} rows: the theory asks for at least two rows per bin. "
+                f"{result.bins:,} bins for {rows:,.10g} rows: the theory asks for at least two rows per bin. "
                 "Give fewer bins.",
             )
         )
-    if evidence.tally.totals.labelled < FEW_LABELLED:
+    if (labelled := evidence.counted.tally.totals.labelled) < FEW_LABELLED:
         notices.append(
             Notice(
                 Severity.WARNING,
                 "few-labelled",
-                f"Only {evidence.tally.totals.labelled:g} labelled positives: the error's interval was tried from "
-                f"{FEW_LABELLED} on.",
+                f"Only {labelled:g} labelled positives: the error's interval was tried from {FEW_LABELLED} on.",
             )
         )
-    if found.is_noise:
+    if result.is_noise:
         notices.append(
             Notice(
                 Severity.NOTE,
                 "within-noise",
-                f"The expected calibration error of {found.value:.4f} alone does not show miscalibration: a perfectly "
-                f"calibrated model would show {found.noise_floor:.4f} at these sizes.",
+                f"The expected calibration error of {result.value:.4f} alone does not show miscalibration: a perfectly "
+                f"calibrated model would show {result.noise_floor:.4f} at these sizes.",
             )
         )
     population = counted.population_mass(masses)
@@ -420,12 +436,12 @@ def _notices(found: CalibrationError, evidence: Evidence, counted: BinCounts, ma
                 Severity.NOTE,
                 "bins-without-population",
                 f"Bins that hold labelled positives but no row of the population add {stray:.4f} to the error"
-                f"{'' if found.norm == 1 else ' in the norm 1 and are left out of this one'}.",
+                f"{'' if result.norm == 1 else ' in the norm 1 and are left out of this one'}.",
             )
         )
     fewest = MassMap.of(evidence.tally.totals, evidence.assumptions_at(evidence.class_prior.least_unlabelled))
     share, excess = _excess(counted, masses)[0], _excess(counted, fewest)[1]
-    if excess > CHANCE_LIMIT * times_as_noisy(evidence, counted):
+    if not evidence.explains_any_rows and excess > CHANCE_LIMIT * times_as_noisy(evidence, counted):
         notices.append(
             Notice(
                 Severity.WARNING,
@@ -448,5 +464,5 @@ def _excess(counted: BinCounts, masses: MassMap) -> tuple[float, float]:
     deviation = BinGaps.of(certain, masses).deviation[filled]
     excess = (positive - population)[filled]
     standard = np.divide(excess, deviation, out=np.zeros_like(excess), where=deviation > 0)
-    place = int(np.argmax(standard))
-    return float((positive[filled] / population[filled])[place]), float(standard[place])
+    index = int(np.argmax(standard))
+    return float((positive[filled] / population[filled])[index]), float(standard[index])

@@ -10,27 +10,27 @@ from pulens.calibration._risk import mean_estimate
 from pulens.calibration.brier import Decomposition, ProperScore
 from pulens.calibration.masses import MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
-from pulens.cells import gather_within
 from pulens.errors import PulensError, shown
 from pulens.inputs.reading import said
-from pulens.keywords import hands_on
+from pulens.keywords import forwards_keywords
 from pulens.scalars import real
-from pulens.types import Column, Floats, LabelValues
+from pulens.selection.gathering import gather_labelled
+from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
 
 CLIP = float(np.finfo(np.float64).eps)  # scikit-learn's choice: a score of 0 or 1 costs at most 36 nats
 
 
-@hands_on(gather_within)
+@forwards_keywords(gather_labelled)
 def log_loss(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | None = None,
     *,
     score: Column | None = None,
     label: Column | None = None,
     positive: LabelValues | None = None,
     negative: LabelValues | None = None,
     unlabelled: LabelValues | None = None,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     binning: str = "mass",
     bins: int | str | None = None,
     scores_are: str = "probability",
@@ -47,10 +47,42 @@ def log_loss(
     to the class prior (resolution), and the entropy of the class prior (uncertainty); shares outside [0, 1] are
     clipped for them.
 
-    >>> options = {"class_prior": 0.25, "scenario": "case-control", "bins": 2}
+    Parameters
+    ----------
+    labels, scores
+        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
+    score, label, positive, negative, unlabelled, cluster
+        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
+    binning, bins
+        ``"mass"``: bins with equal shares of the population, ``"width"``: of equal width; and how many.
+    scores_are
+        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
+    confidence
+        Level of the intervals.
+    clip
+        How far scores are kept from 0 and 1.
+    options
+        ``class_prior`` and the other assumptions of :func:`pulens.evaluate`.
+
+    Returns
+    -------
+    ProperScore
+        The score with its interval, and its ``decomposition``.
+
+    Examples
+    --------
+    >>> options = {"class_prior": 0.25, "scenario": "case-control", "bins": 2, "labelling": "random"}
     >>> score = log_loss([1, 1, 0, 0, 0, 0], [.9, .6, .8, .4, .3, .1], **options)
     >>> round(score.value, 6), round(score.decomposition.total, 6)
     (0.320239, 0.320239)
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> print(log_loss(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
+    log_loss 0.409 [0.209, 0.619]
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
@@ -61,7 +93,7 @@ def log_loss(
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     f = np.clip(np.asarray(evidence.tally.thresholds, float), clip, 1 - clip)
     unlikely = -np.log1p(-f)
-    found = mean_estimate("log_loss", evidence, -np.log(f) - unlikely, unlikely, confidence)
+    result = mean_estimate("log_loss", evidence, -np.log(f) - unlikely, unlikely, confidence)
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     counted = count_bins(evidence.tally, choose_edges(evidence, binning=binning, bins=bins))
     population = counted.population_mass(masses)
@@ -73,9 +105,9 @@ def log_loss(
     calibration = float(share @ divergence(fraction, promised))
     resolution = float(share @ divergence(fraction, prior))
     uncertainty = -float(prior[0] * np.log(prior[0]) + (1 - prior[0]) * np.log1p(-prior[0]))
-    within = found.value - (calibration - resolution + uncertainty)
+    within = result.value - (calibration - resolution + uncertainty)
     parts = Decomposition(calibration, resolution, uncertainty, within)
-    return ProperScore(found.metric, found.value, found.interval, sources=found.sources, decomposition=parts)
+    return ProperScore(result.metric, result.value, result.interval, sources=result.sources, decomposition=parts)
 
 
 def divergence(fraction: Floats, promised: Floats) -> Floats:

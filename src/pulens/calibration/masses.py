@@ -113,7 +113,7 @@ def count_bins(tally: Tally, edges: Floats) -> BinCounts:
     scores = tally.thresholds
     borders = bin_starts(scores, edges)[::-1]  # from the highest bin down, as scores fall
     filled = np.flatnonzero(borders[1:] > borders[:-1])
-    firsts, places = borders[filled], edges.size - 2 - filled
+    firsts, indices = borders[filled], edges.size - 2 - filled
     totals = tally.totals
     counts, sums, squares = (np.zeros((3, edges.size - 1)) for _ in range(3))
     for kind, (running, total) in enumerate(
@@ -121,7 +121,7 @@ def count_bins(tally: Tally, edges: Floats) -> BinCounts:
     ):
         if not total:
             continue
-        counts[kind, places] = np.diff(running[borders[filled + 1] - 1], prepend=running.dtype.type(0))
+        counts[kind, indices] = np.diff(running[borders[filled + 1] - 1], prepend=running.dtype.type(0))
         for start in range(0, scores.size, _PIECE):
             stop = min(start + _PIECE, scores.size)
             before = running[start - 1] if start else running.dtype.type(0)
@@ -129,8 +129,8 @@ def count_bins(tally: Tally, edges: Floats) -> BinCounts:
             weighted = here * scores[start:stop]
             low, high = np.searchsorted(firsts, start, side="right") - 1, np.searchsorted(firsts, stop)
             cuts = np.maximum(firsts[low:high] - start, 0)
-            sums[kind, places[low:high]] += _sums_between(weighted, cuts)
-            squares[kind, places[low:high]] += _sums_between(weighted * scores[start:stop], cuts)
+            sums[kind, indices[low:high]] += _sums_between(weighted, cuts)
+            squares[kind, indices[low:high]] += _sums_between(weighted * scores[start:stop], cuts)
     return BinCounts(edges, counts, sums, squares, totals)
 
 

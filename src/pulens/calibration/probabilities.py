@@ -6,11 +6,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pulens.cells import WeightedEvidence, gather_within
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, listed
 from pulens.evidence import Evidence
 from pulens.scalars import is_among
+from pulens.selection.gathering import gather_labelled
+from pulens.strata import WeightedEvidence
 
 ScoresAre = Literal["probability", "logit", "rank"]
 MEANINGS = ("probability", "logit", "rank")
@@ -19,7 +20,7 @@ MEANINGS = ("probability", "logit", "rank")
 def calibration_evidence(
     labels: Any, scores: Any = None, *, scores_are: str = "probability", **options: Any
 ) -> Evidence:
-    """Count the rows, settle the class prior (:func:`pulens.cells.gather_within`) and read scores as probabilities.
+    """Rows counted, their class prior resolved and scores read as probabilities.
 
     >>> calibration_evidence([1, 0, 0], [2.0, 0.0, -1.0], class_prior=0.5, scores_are="logit").tally.thresholds.round(3)
     array([0.881, 0.5  , 0.269])
@@ -31,7 +32,7 @@ def calibration_evidence(
             "into probabilities first with pulens.calibration.recalibrate(..., method='isotonic', scores_are='rank') "
             "(on the command line: --scores-are rank --fit isotonic)."
         )
-    return as_probabilities(gather_within(labels, scores, **options), scores_are)
+    return as_probabilities(gather_labelled(labels, scores, **options), scores_are)
 
 
 def as_probabilities(evidence: Evidence, scores_are: str) -> Evidence:
@@ -39,7 +40,7 @@ def as_probabilities(evidence: Evidence, scores_are: str) -> Evidence:
     if isinstance(evidence, WeightedEvidence):
         probability_tally(evidence.tally, scores_are)  # refuses what is none
         return evidence.mapped(_logistic if scores_are == "logit" else np.asarray)
-    tally, buckets = probability_tally(evidence.tally, scores_are), evidence.buckets
+    tally, buckets = probability_tally(evidence.counted.tally, scores_are), evidence.buckets
     if buckets is not None:
         buckets = buckets.mapped(tally, _logistic if scores_are == "logit" else np.asarray)
     return evidence.with_tally(tally, buckets)

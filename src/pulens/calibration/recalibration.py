@@ -17,16 +17,17 @@ from pulens.calibration.expected_error import CalibrationError, error_of_samples
 from pulens.calibration.masses import choose_edges, count_bins
 from pulens.calibration.probabilities import as_probabilities, check_meaning, mapped_tally, probability_tally
 from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
-from pulens.cells import LabellingCells, WeightedEvidence, gather_within
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence
+from pulens.inference.kernels.resampling import check_seed
 from pulens.inputs.reading import said
-from pulens.intervals.kernels.resampling import check_seed
-from pulens.keywords import hands_on
+from pulens.keywords import forwards_keywords
 from pulens.notice import Notice, Severity, worst_first
-from pulens.types import Column, Floats, LabelValues
+from pulens.selection.gathering import gather_labelled
+from pulens.strata import LabellingCells, WeightedEvidence
+from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
 
 AUTO = "auto"
 CONSIDERED = ("platt", "beta", "isotonic")  # what "auto" chooses among, beside keeping the scores
@@ -57,42 +58,42 @@ class Recalibration(Answer):
 
     @property
     def notices(self) -> tuple[Notice, ...]:
-        found = list(self.after.notices)
+        result = list(self.after.notices)
         if self.method == "identity":
-            found.append(
+            result.append(
                 Notice(
                     Severity.NOTE,
                     "kept-scores",
-                    "No map made held-out labels more likely than the scores as they are: they were kept.",
+                    "No map improved on the original scores on held-out rows, so they were kept.",
                 )
             )
         elif self.considered[self.method] < self.considered.get("identity", -np.inf):
-            found.append(
+            result.append(
                 Notice(
                     Severity.WARNING,
                     "no-gain",
-                    f"The {self.method} map made the labels of rows it was not fitted to less likely than the scores "
-                    "as they are do: keep those, or let method='auto' choose.",
+                    f"On held-out rows the {self.method} map does worse than the original scores: keep those, or let "
+                    "'auto' choose the map.",
                 )
             )
-        return worst_first(found)
+        return worst_first(result)
 
     def __str__(self) -> str:
         before = "scores that only rank have no error before" if self.before is None else f"before {self.before}"
         return f"{self.map}\n{before}\nafter  {self.after} ({self.folds}-fold cross-fitted)"
 
 
-@hands_on(gather_within)
+@forwards_keywords(gather_labelled)
 def recalibrate(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | None = None,
     *,
     score: Column | None = None,
     label: Column | None = None,
     positive: LabelValues | None = None,
     negative: LabelValues | None = None,
     unlabelled: LabelValues | None = None,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     method: str = AUTO,
     scores_are: str = "probability",
     folds: int = 5,
@@ -120,37 +121,57 @@ def recalibrate(
         ``"isotonic"`` or ``"histogram"`` (through the recovered share of positives), ``"platt"``, ``"beta"`` or
         ``"temperature"`` (fitted by the likelihood of the labels given the scores); or ``"auto"``: of isotonic,
         platt, beta and the scores as they are the one under which held-out labels are most likely. The error after
-        is then measured on the rows that chose, which flatters it a little.
+        is then measured on the rows that chose, which makes it slightly optimistic.
     scores_are
         ``"probability"``, ``"logit"``, or ``"rank"`` for scores of which only the order means something
         (platt, isotonic and histogram take these).
     folds
         Into how many folds the rows are dealt to measure the error after recalibration.
+    binning, bins
+        Bins of the error: with equal shares of the population (``"mass"``) or of equal width; and how many.
+    confidence, redraws, seed
+        Level of the interval, number of resamples behind it, and the random seed.
 
+    Returns
+    -------
+    Recalibration
+        The map, which can be called with new scores, and the calibration error before and after.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pulens.testing import logistic_world
     >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(1000, 10_000, np.random.default_rng(0))
     >>> labels, scores = np.repeat([1, 0], [1000, 10_000]), np.concatenate([labelled, unlabelled])
-    >>> repaired = recalibrate(labels, scores, class_prior=0.5, scenario="case-control", method="platt")
+    >>> options = {"class_prior": 0.5, "scenario": "case-control", "labelling": "random"}
+    >>> repaired = recalibrate(labels, scores, method="platt", **options)
     >>> print(repaired.map)
     platt: logit p = 0.6796 + 1.339 logit s
     >>> repaired(np.array([0.5])).round(3)
     array([0.664])
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> repaired = recalibrate(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2)
+    >>> print(repaired.map)
+    beta: logit p = 0.9201 + 1.113 ln s - 0 ln(1 - s)
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
     facts = _checked(method, scores_are, folds)
     seed = check_seed(seed)
-    evidence = gather_within(labels, scores, **options)
+    evidence = gather_labelled(labels, scores, **options)
     if scores_are == "probability":
-        probabilities = probability_tally(evidence.tally)
+        probabilities = probability_tally((evidence.counted if evidence.within is None else evidence).tally)
         if evidence.within is None:
             evidence = evidence.with_tally(probabilities, evidence.buckets)
-    if evidence.tally.totals.labelled < folds and not evidence.tally.is_weighted:
-        raise InputError(
-            f"{folds} folds need at least {folds} labelled positives, got {evidence.tally.totals.labelled:g}."
-        )
+    rows = evidence.counted.tally
+    if rows.totals.labelled < folds and not rows.is_weighted:
+        raise InputError(f"{folds} folds need at least {folds} labelled positives, got {rows.totals.labelled:g}.")
     judged: dict[str, Any] = {"binning": binning, "confidence": confidence, "redraws": redraws, "seed": seed}
 
     def error(moved: list[Evidence]) -> CalibrationError:
@@ -211,9 +232,9 @@ def cross_fitted(
 ) -> list[Evidence]:
     """The rows of each fold under the scores that a map fitted to the other folds gave them.
 
-    The folds must be judged one by one. Added up they flatter: what one fold has too many of the others have too few
-    of, so the gaps of the folds cancel, and for maps with enough freedom the sum is zero whatever the truth. Rows that
-    belong together stay together.
+    The folds must be judged one by one. Added up they look too good: what one fold has too many of the others have too
+    few of, so the gaps of the folds cancel, and for maps with enough freedom the sum is zero whatever the truth. Rows
+    that belong together stay together.
     """
     mapped: list[Evidence] = []
     for others, own in _dealt(evidence, folds, rng):
@@ -230,7 +251,7 @@ def cross_fitted(
         if isinstance(own, WeightedEvidence):
             mapped.append(own.mapped(fitted))
         else:
-            mapped.append(own.with_tally(mapped_tally(own.tally, fitted(own.tally.thresholds))))
+            mapped.append(own.with_tally(mapped_tally(part, fitted(part.thresholds))))
     return mapped
 
 
@@ -240,16 +261,17 @@ def _dealt(evidence: Evidence, folds: int, rng: np.random.Generator) -> Iterator
         cells = evidence.cells.cells
         by_cell = _cells_dealt(cells, folds, rng)
         for fold in range(folds):
-            rest = tuple(_sum([part for place, part in enumerate(parts) if place != fold]) for parts in by_cell)
+            rest = tuple(_sum([part for index, part in enumerate(parts) if index != fold]) for parts in by_cell)
             both = (rest, tuple(parts[fold] for parts in by_cell))
             if not all(any(len(tally) for tally in side) for side in both):  # fewer clusters than folds
                 continue
             others, own = (evidence.with_cells(LabellingCells(cells.columns, cells.names, each)) for each in both)
             yield others, own
         return
-    parts = deal(evidence.tally, folds, rng) if evidence.buckets is None else deal_buckets(evidence.buckets, folds, rng)
+    rows = evidence.counted.tally
+    parts = deal(rows, folds, rng) if evidence.buckets is None else deal_buckets(evidence.buckets, folds, rng)
     for fold, part in enumerate(parts):
-        rest_of = _sum([other for place, other in enumerate(parts) if place != fold])
+        rest_of = _sum([other for index, other in enumerate(parts) if index != fold])
         yield evidence.with_tally(rest_of), evidence.with_tally(part)
 
 
@@ -290,8 +312,8 @@ def folds_of_buckets(buckets: BucketTally, folds: int, rng: np.random.Generator)
 
 def _rows_by_fold(buckets: BucketTally, fold: NDArray[np.int64], folds: int) -> list[Tally]:
     dealt = []
-    for place in range(folds):
-        whole = buckets.without(np.flatnonzero(fold != place).tolist())
+    for index in range(folds):
+        whole = buckets.without(np.flatnonzero(fold != index).tolist())
         here = np.any([kind > 0 for kind in whole.increments()], axis=0)
         labelled, unlabelled, negative = (kind[here] for kind in whole.increments())
         known = negative if buckets.tally.has_negatives else None
@@ -307,14 +329,14 @@ def deal(tally: Tally, folds: int, rng: np.random.Generator) -> list[Tally]:
             fold = np.full(counts.size, -1)
             held = np.flatnonzero(counts)  # scores where no row of this kind stands have nothing to deal
             fold[rng.permutation(held)] = np.arange(held.size) % folds
-            for place in range(folds):
-                parts[place].append(np.where(fold == place, counts, 0.0))
+            for index in range(folds):
+                parts[index].append(np.where(fold == index, counts, 0.0))
             continue
         row_score = np.repeat(np.arange(counts.size), counts)
         fold = np.empty(row_score.size, np.int64)
         fold[rng.permutation(row_score.size)] = np.arange(row_score.size) % folds
-        for place in range(folds):
-            parts[place].append(np.bincount(row_score[fold == place], minlength=counts.size))
+        for index in range(folds):
+            parts[index].append(np.bincount(row_score[fold == index], minlength=counts.size))
     dealt = []
     for labelled, unlabelled, negative in parts:
         here = (labelled + unlabelled + negative) > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,21 +17,23 @@ from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
 from pulens.calibration.probabilities import calibration_evidence
 from pulens.calibration.verdict import bin_p_values
-from pulens.cells import WeightedEvidence, gather_within
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Totals
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.inference.kernels.holm import holm
+from pulens.inference.kernels.quantiles import one_tail, quantile_of_columns
+from pulens.inference.kernels.resampling import check_seed
+from pulens.inference.method import IntervalMethod, Limits
+from pulens.inference.policy import ends_in_doubt
+from pulens.inference.prior_uncertainty import PRIOR_IN_METHOD, PriorUncertainty
 from pulens.inputs.reading import said
-from pulens.intervals.construction import Construction, Ends
-from pulens.intervals.kernels.holm import holm
-from pulens.intervals.kernels.quantiles import quantile_of_columns
-from pulens.intervals.kernels.resampling import check_seed
-from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import PRIOR_IN_METHOD, PriorDoubt
-from pulens.keywords import hands_on
+from pulens.keywords import forwards_keywords
 from pulens.notice import Notice
-from pulens.types import Column, Floats, LabelValues
+from pulens.selection import moved_ends, told_under
+from pulens.selection.gathering import gather_labelled
+from pulens.strata import WeightedEvidence
+from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
 
 KINDS = ("labelled", "unlabelled", "negative")
 
@@ -72,8 +75,8 @@ class ReliabilityBin:
 
     def to_dict(self) -> dict[str, Any]:
         names = ("low", "high", "middle", *KINDS, "population", "confidence", "fraction", "clipped", "gap")
-        found = {name: getattr(self, name) for name in names}
-        plain = {name: None if math.isnan(value) else float(value) for name, value in found.items()}
+        result = {name: getattr(self, name) for name in names}
+        plain = {name: None if math.isnan(value) else float(value) for name, value in result.items()}
         return {**plain, "interval": None if self.interval is None else self.interval.to_dict()}
 
 
@@ -130,7 +133,7 @@ class Reliability:
                 lines.append(f"{counts}{'no rows':>10}")
                 continue
             doubt = "" if one.interval is None else f"{one.interval.low:.3f} to {one.interval.high:.3f}"
-            lines.append(f"{counts}{one.confidence:>10.4f}{one.fraction:>8.4f}{doubt:>18} {verdict}".rstrip())
+            lines.append(f"{counts}{one.confidence:>10.4f}{one.clipped:>8.4f}{doubt:>18} {verdict}".rstrip())
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
@@ -145,17 +148,17 @@ class Reliability:
         return draw_reliability(self, axes=axes, **style)
 
 
-@hands_on(gather_within)
+@forwards_keywords(gather_labelled)
 def reliability(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | None = None,
     *,
     score: Column | None = None,
     label: Column | None = None,
     positive: LabelValues | None = None,
     negative: LabelValues | None = None,
     unlabelled: LabelValues | None = None,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     binning: str = "mass",
     bins: int | str | None = None,
     scores_are: str = "probability",
@@ -171,12 +174,44 @@ def reliability(
     still count in the error. The interval of each share comes from redraws of the bin's rates (Beta with half a row
     added, so that a bin without labelled rows is not taken to be surely empty of positives).
 
-    ``labels``, ``scores`` and ``options`` as in :func:`expected_calibration_error`.
+    Parameters
+    ----------
+    labels, scores
+        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
+    score, label, positive, negative, unlabelled, cluster
+        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
+    binning, bins
+        ``"mass"``: bins with equal shares of the population, ``"width"``: of equal width; and how many.
+    scores_are
+        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
+    confidence
+        Level of the intervals.
+    redraws, seed
+        Number of resamples behind the intervals of bins, and the random seed.
+    options
+        ``class_prior`` and the other assumptions of :func:`pulens.evaluate`.
 
+    Returns
+    -------
+    Reliability
+        Bins with predicted and actual shares of positives, and the calibration error.
+
+    Examples
+    --------
     >>> labels, scores = [1, 1, 1, 0, 0, 0, 0, 0, 0], [.2, .6, 1., 0., .2, .4, .6, .8, 1.]
-    >>> diagram = reliability(labels, scores, class_prior=0.5, scenario="case-control", bins=5, binning="width")
+    >>> options = {"class_prior": 0.5, "scenario": "case-control", "labelling": "random"}
+    >>> diagram = reliability(labels, scores, bins=5, binning="width", **options)
     >>> [(round(one.confidence, 3), round(one.fraction, 3)) for one in diagram.bins]
     [(0.1, 0.5), (0.4, 0.0), (0.6, 1.0), (0.8, 0.0), (1.0, 1.0)]
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> diagram = reliability(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2, bins=3)
+    >>> [(round(one.confidence, 2), round(one.fraction, 2)) for one in diagram.bins]
+    [(0.01, 0.0), (0.06, 0.07), (0.52, 0.53)]
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
@@ -206,7 +241,7 @@ def reliability_of_bins(
     share, mean = (
         np.divide(mass, population, out=np.full(counted.bins, np.nan), where=filled) for mass in (positive, promised)
     )
-    doubt = PriorDoubt(evidence)
+    doubt = PriorUncertainty(evidence)
     drawn: Any = {"confidence": confidence, "redraws": redraws, "seed": seed}
     method = "redrawn bin rates" + PRIOR_IN_METHOD[doubt.treatment]
     if isinstance(evidence, WeightedEvidence):
@@ -214,6 +249,9 @@ def reliability_of_bins(
         method = f"{method} of each cell"
     else:
         low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
+        inside = np.clip(np.nan_to_num(share), 0.0, 1.0)
+        tilted = partial(_shares_of, edges=counted.edges)
+        low, high = moved_ends(evidence, inside, (low, high), tilted, one_tail(confidence), at_threshold=True)
     known = check_redraws(redraws) > 1 and not has_too_few_clusters(evidence)
     rows = count_bins(evidence.counted.tally, counted.edges).counts
     bins = tuple(
@@ -226,7 +264,9 @@ def reliability_of_bins(
             float(population[b]),
             float(mean[b]),
             float(share[b]),
-            Interval(float(low[b]), float(high[b]), confidence, method) if known and filled[b] else None,
+            told_under(_within_limits(share[b], low[b], high[b], confidence, method), evidence)
+            if known and filled[b]
+            else None,
             float(positive[b] - promised[b]),
         )
         for b in range(counted.bins)
@@ -234,9 +274,23 @@ def reliability_of_bins(
     return Reliability(bins, error, masses.class_prior, float(promised.sum()), evidence.target_population)
 
 
+def _within_limits(share: float, low: float, high: float, confidence: float, method: str) -> Interval:
+    """An interval of a share within [0, 1] that holds it as far as it is one."""
+    own = min(max(float(share), 0.0), 1.0)
+    return Interval(max(min(float(low), own), 0.0), min(max(float(high), own), 1.0), confidence, method)
+
+
+def _shares_of(evidence: Evidence, edges: Floats) -> Floats:
+    """The share of positives in each bin, within [0, 1]; 0 in one without rows."""
+    masses, counted = MassMap.of(evidence.tally.totals, evidence.assumptions), count_bins(evidence.tally, edges)
+    positive, population = counted.positive_mass(masses), counted.population_mass(masses)
+    share = np.divide(positive, population, out=np.zeros(counted.bins), where=population > 0)
+    return np.asarray(np.clip(share, 0.0, 1.0))
+
+
 def fraction_intervals(
     counted: BinCounts,
-    doubt: PriorDoubt,
+    doubt: PriorUncertainty,
     shares: Floats,
     *,
     confidence: float,
@@ -247,14 +301,14 @@ def fraction_intervals(
     """Interval of each bin's share of positives within [0, 1], from redraws of the bin's rates.
 
     ``shares`` are the values, which the intervals hold; the doubt about the class prior enters as everywhere
-    (:mod:`pulens.intervals.policy`): drawn once per redraw for all bins, or a hull over its range. With design
+    (:mod:`pulens.inference.policy`): drawn once per redraw for all bins, or a hull over its range. With design
     ``effects`` (kind, bin), of rows that belong together, this many rows count as one.
     """
     redraws, rng = check_redraws(redraws), np.random.default_rng(check_seed(seed))
-    counts, place = counted.counts, slice(None)
+    counts, index = counted.counts, slice(None)
     # bins with the same counts have the same interval
     if redraws * counted.bins > _MOST_REDRAWN_BINS and effects is None:
-        counts, place = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]
+        counts, index = np.unique(counts, axis=1, return_inverse=True)  # type: ignore[assignment]
     times = np.ones((3, 1)) if effects is None else effects
     rates = [
         _redraw_rates(inside / each, total / each, redraws, rng) if total else np.zeros((redraws, counts.shape[1]))
@@ -262,17 +316,17 @@ def fraction_intervals(
     ]
     bins = _FractionsOfBins(np.stack(rates), counted.totals, doubt, rng)
     low, high, _ = ends_in_doubt(bins, doubt, confidence, (1 - confidence) / 2)
-    low, high = low[place], high[place]
+    low, high = low[index], high[index]
     return np.clip(np.fmin(low, shares), 0.0, 1.0), np.clip(np.fmax(high, shares), 0.0, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
-class _FractionsOfBins(Construction):
+class _FractionsOfBins(IntervalMethod):
     """Shares of positives of all bins at once: arrays with a place for each bin."""
 
     rates: Floats  # kind of row, redraw, bin
     totals: Totals
-    doubt: PriorDoubt
+    doubt: PriorUncertainty
     rng: np.random.Generator
     _known: dict[float, Floats] = field(default_factory=dict)
 
@@ -296,13 +350,13 @@ class _FractionsOfBins(Construction):
     def value(self, prior: float) -> Any:
         return np.median(self._at(prior), axis=0)
 
-    def ends(self, prior: float | None, tail: Any) -> Ends:
+    def ends(self, prior: float | None, tail: Any) -> Limits:
         from scipy.special import ndtri
 
         if np.ndim(tail):  # a tail of its own for each bin
             assert prior is not None
-            found = np.sort(self._at(prior), axis=0)
-            return quantile_of_columns(found, tail), quantile_of_columns(found, 1 - tail)
+            result = np.sort(self._at(prior), axis=0)
+            return quantile_of_columns(result, tail), quantile_of_columns(result, 1 - tail)
         priors = np.array([prior])
         if prior is None:
             redraws = self.rates.shape[1]

@@ -55,9 +55,9 @@ class ReviewedBin:
 
     def to_dict(self) -> dict[str, Any]:
         names = ("low", "high", "rows", "checked", "found", "promised", "verdict")
-        found = {name: getattr(self, name) for name in names}
+        result = {name: getattr(self, name) for name in names}
         share = None if math.isnan(self.share) else self.share
-        return {**found, "share": share, "basis": "design", "interval": self.interval.to_dict()}
+        return {**result, "share": share, "basis": "design", "interval": self.interval.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,12 +119,12 @@ def reviewed_reliability(
     if not checked.size:
         raise InputError("no row was checked, so there is nothing to judge the probabilities by.")
     edges = _edges(promised, checked, bins)
-    place = np.searchsorted(edges, promised, "left") - 1
-    found = [
-        _bin(reviews, promised, place == one, float(edges[one]), float(edges[one + 1]), confidence, draws, seed + one)
+    index = np.searchsorted(edges, promised, "left") - 1
+    result = [
+        _bin(reviews, promised, index == one, float(edges[one]), float(edges[one + 1]), confidence, draws, seed + one)
         for one in range(edges.size - 1)
     ]
-    kept = tuple(one for one in found if one is not None)
+    kept = tuple(one for one in result if one is not None)
     weights = np.array([one.rows for one in kept], float)
     gaps = np.array([abs(one.promised - one.share) for one in kept])
     return ReviewedReliability(kept, float(gaps @ weights / weights.sum()), int(checked.size), confidence)
@@ -160,16 +160,16 @@ def _bin(
         return np.bincount(reviews.cell[inside & (reviews.cell >= 0) & which], minlength=strata)
 
     rows, took = count(np.ones_like(inside)), count(reviews.is_checked)
-    found, undecided = count(reviews.answer == POSITIVE), count(reviews.answer == UNDECIDED)
+    result, undecided = count(reviews.answer == POSITIVE), count(reviews.answer == UNDECIDED)
     known = int((inside & (reviews.labels == 1)).sum()) if single else 0
     whole = int(counted.sum())
-    seen = found + undecided / 2
+    seen = result + undecided / 2
     used = took > 0
     spared = int(rows[~used].sum())
     value = float((rows[used] * seen[used] / took[used]).sum())
     share = value / rows[used].sum() if used.any() else math.nan
     total = value + (spared * share if spared else 0.0) + known
-    ends = _ends(rows[used], took[used], found[used], undecided[used], confidence, draws, seed)
+    ends = _ends(rows[used], took[used], result[used], undecided[used], confidence, draws, seed)
     reach = sorted(((ends[0] + known) / whole, (ends[1] + spared + known) / whole))
     middle = total / whole
     if not math.isnan(middle):
@@ -179,7 +179,7 @@ def _bin(
         high,
         whole,
         int(took.sum()),
-        int(found.sum()),
+        int(result.sum()),
         float(promised[counted].mean()),
         middle,
         Interval(reach[0], reach[1], confidence, "audit, balanced"),
@@ -189,7 +189,7 @@ def _bin(
 def _ends(
     rows: NDArray[np.int64],
     took: NDArray[np.int64],
-    found: NDArray[np.int64],
+    result: NDArray[np.int64],
     undecided: NDArray[np.int64],
     confidence: float,
     draws: int,
@@ -200,7 +200,7 @@ def _ends(
         return 0.0, 0.0
     tail = one_tail(confidence)
     ends = []
-    for hits, level in ((found, tail), (found + undecided, 1 - tail)):
+    for hits, level in ((result, tail), (result + undecided, 1 - tail)):
         drawn = draw_totals(rows, took, hits, rows.size, interval="balanced", draws=draws, seed=seed).above.low
         ends.append(float(quantile(drawn, level)[0]))
     return ends[0], ends[1]

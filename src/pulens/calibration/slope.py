@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import student_factor
+from pulens.calibration._clustered import has_too_few_clusters, student_factor
 from pulens.calibration._likelihood import CannotFitError, check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
-from pulens.calibration._within import errors_of_fits, over_settings
+from pulens.calibration._within import errors_of_fits, uncertainty_of_scores
 from pulens.calibration.probabilities import calibration_evidence
-from pulens.cells import WeightedEvidence, gather_within
 from pulens.confidence import check_confidence
 from pulens.errors import listed
-from pulens.estimate import Estimate, Interval
+from pulens.estimate import Estimate
 from pulens.evidence import Evidence
+from pulens.inference.kernels.jackknife import JackknifeCounts, jackknife_error
+from pulens.inference.kernels.redraws import compress
+from pulens.inference.normal import normal_interval
+from pulens.inference.prior_draws import PriorDraws
 from pulens.inputs.reading import said
-from pulens.intervals.kernels.jackknife import LeftOut, jackknife_error
-from pulens.intervals.kernels.quantiles import normal_quantile
-from pulens.intervals.kernels.redraws import compress
-from pulens.intervals.normal import normal_interval
-from pulens.intervals.prior_doubt import PriorDoubt
-from pulens.intervals.prior_draws import PriorDraws
-from pulens.keywords import hands_on
-from pulens.types import Column, LabelValues
+from pulens.keywords import forwards_keywords
+from pulens.metrics.parts.rests_on import BASIS
+from pulens.selection import moved_interval
+from pulens.selection.gathering import gather_labelled
+from pulens.strata import WeightedEvidence
+from pulens.types import Clusters, Column, LabelValues, RowsLike, Values
+
+COEFFICIENTS = "calibration_intercept", "calibration_slope"
 
 
 class CalibrationLine(NamedTuple):
@@ -39,17 +43,17 @@ class CalibrationLine(NamedTuple):
     slope: Estimate
 
 
-@hands_on(gather_within)
+@forwards_keywords(gather_labelled)
 def calibration_slope(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | None = None,
     *,
     score: Column | None = None,
     label: Column | None = None,
     positive: LabelValues | None = None,
     negative: LabelValues | None = None,
     unlabelled: LabelValues | None = None,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     scores_are: str = "probability",
     confidence: float = 0.95,
     **options: Any,
@@ -59,48 +63,92 @@ def calibration_slope(
     Intervals are normal, with the sandwich variance of an M-estimator, so that they also hold where no straight line
     repairs the logits and the coefficients are those of the best one.
 
+    Parameters
+    ----------
+    labels, scores
+        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
+    score, label, positive, negative, unlabelled, cluster
+        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
+    scores_are
+        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
+    confidence
+        Level of the intervals.
+    options
+        ``class_prior`` and the other assumptions of :func:`pulens.evaluate`.
+
+    Returns
+    -------
+    CalibrationLine
+        ``intercept`` and ``slope``, each with its interval; 0 and 1 are right.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> from pulens.testing import logistic_world
     >>> labelled, unlabelled, _ = logistic_world(-0.5, 1.5).draw(2000, 20_000, np.random.default_rng(0))
     >>> labels, scores = np.repeat([1, 0], [2000, 20_000]), np.concatenate([labelled, unlabelled])
-    >>> line = calibration_slope(labels, scores, class_prior=0.5, scenario="case-control")  # the truth: 2/3, 4/3
+    >>> options = {"class_prior": 0.5, "scenario": "case-control", "labelling": "random"}
+    >>> line = calibration_slope(labels, scores, **options)  # the truth: 2/3, 4/3
     >>> print(line.intercept, line.slope)
     calibration_intercept 0.666 [0.583, 0.749] calibration_slope 1.312 [1.196, 1.428]
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> print(calibration_slope(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2).slope)
+    calibration_slope 0.800 [0.334, 1.184]
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
     confidence = check_confidence(confidence)
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
-    if isinstance(evidence, WeightedEvidence):
-        return _line_within(evidence, confidence)
-    doubt = PriorDoubt(evidence)
-    fits: dict[float, tuple[Any, Any]] = {}  # both coefficients, once per class prior
+    doubt = uncertainty_of_scores(evidence)
+    if has_too_few_clusters(evidence):
+        found = _line(evidence)[0]
+        return CalibrationLine(*(Estimate(name, float(each)) for name, each in zip(COEFFICIENTS, found, strict=True)))
+    fits: dict[Any, tuple[Any, Any]] = {}  # both coefficients and their errors, once per class prior
+    times = _times_as_wide(evidence, confidence)
 
-    def line_at(prior: float) -> tuple[Any, Any]:
-        if prior not in fits:
-            fits[prior] = _line(replace(evidence, class_prior=replace(evidence.class_prior, unlabelled=prior)))
-        return fits[prior]
+    def line_at(setting: Any) -> tuple[Any, Any]:
+        key = getattr(setting, "key", setting)
+        if key not in fits:
+            own, share = evidence.at_prior(setting)
+            theta, covariance = _line(replace(own, class_prior=replace(own.class_prior, unlabelled=share)))
+            fits[key] = theta, _errors(own, covariance, confidence) * times
+        return fits[key]
+
+    tilted: dict[int, Any] = {}
+
+    def line_of(index: int, rows: Evidence) -> Any:
+        """A coefficient at another tilt; both are asked for."""
+        if id(rows) not in tilted:
+            tilted[id(rows)] = rows, _line(rows)[0]
+        return tilted[id(rows)][1][index]
 
     answers = []
-    times = _times_as_wide(evidence, line_at(evidence.class_prior.unlabelled)[1], confidence)
-    for place, name in enumerate(("calibration_intercept", "calibration_slope")):
+    for index, name in enumerate(COEFFICIENTS):
 
-        def at(prior: float, place: int = place) -> tuple[float, float]:
-            theta, covariance = line_at(prior)
-            return float(theta[place]), math.sqrt(covariance[place, place]) * times[place]
+        def at(setting: Any, index: int = index) -> tuple[float, float]:
+            theta, errors = line_at(setting)
+            return float(theta[index]), float(errors[index])
 
-        if math.isnan(times[place]):
-            answers.append(Estimate(name, at(evidence.class_prior.unlabelled)[0]))
+        value = at(doubt.own_setting)[0]
+        if math.isnan(times[index]):  # there is no line without some clusters
+            answers.append(Estimate(name, value))
             continue
         interval, sources = normal_interval(doubt, at, confidence)
-        answers.append(Estimate(name, at(evidence.class_prior.unlabelled)[0], interval, sources=sources))
+        moved = moved_interval(evidence, interval, value, partial(line_of, index), coarsely=True)
+        answers.append(Estimate(name, value, moved, sources=sources, basis=BASIS[evidence.labelling]))
     return CalibrationLine(*answers)
 
 
-def _line_within(evidence: WeightedEvidence, confidence: float) -> CalibrationLine:
-    """The line of the weighted tally; its errors are those of lines fitted to replicates of the cells."""
-    errors: dict[int, Any] = {}
+def _errors(evidence: Evidence, covariance: Any, confidence: float) -> Any:
+    """Standard errors of both coefficients; within strata those of lines fitted to replicates."""
+    if not isinstance(evidence, WeightedEvidence):
+        return np.sqrt(np.diag(covariance))
 
     def fitted(one: Evidence) -> Any:
         try:
@@ -108,46 +156,27 @@ def _line_within(evidence: WeightedEvidence, confidence: float) -> CalibrationLi
         except CannotFitError:
             return [math.nan, math.nan]
 
-    def at(one: Evidence, place: int, name: str) -> Estimate:
-        assert isinstance(one, WeightedEvidence)
-        value = float(_line(one)[0][place])
-        if one.has_too_few_clusters:
-            return Estimate(name, value)
-        if id(one) not in errors:
-            errors[id(one)] = (one, errors_of_fits(one, fitted, confidence))
-        reach = normal_quantile(confidence) * float(errors[id(one)][1][place])
-        interval = Interval(value - reach, value + reach, confidence, "normal, lines of replicates of the cells")
-        return Estimate(name, value, interval, sources={"sample": interval})
-
-    intercept, slope = (
-        over_settings(evidence, lambda one, place=place, name=name: at(one, place, name))  # type: ignore[misc]
-        for place, name in enumerate(("calibration_intercept", "calibration_slope"))
-    )
-    return CalibrationLine(intercept, slope)
+    return errors_of_fits(evidence, fitted, confidence)
 
 
-def _times_as_wide(evidence: Evidence, covariance: Any, confidence: float) -> tuple[float, float]:
+def _times_as_wide(evidence: Evidence, confidence: float) -> Any:
     """How many times as wide as for independent rows the intervals are: the line is fitted without each bucket."""
     buckets = evidence.buckets
     if buckets is None:
-        return 1.0, 1.0
-    factor = student_factor(evidence, confidence)
-    if math.isnan(factor):
-        return math.nan, math.nan
+        return np.ones(2)
     thresholds = compress(buckets.without([])).thresholds
-    draws, found = PriorDraws(evidence), []
-    left = LeftOut.of(buckets, thresholds)
+    draws, result = PriorDraws(evidence), []
+    left = JackknifeCounts.of(buckets, thresholds)
     own = evidence.class_prior.unlabelled
     priors = np.broadcast_to(draws.priors(own, np.zeros(len(left.totals)), left.kinds), len(left.totals))
     for tally, prior in zip(left.tallies(thresholds), priors.tolist(), strict=True):
         moved = replace(evidence.with_tally(tally), class_prior=replace(evidence.class_prior, unlabelled=prior))
         try:
-            found.append(_line(moved)[0])
+            result.append(_line(moved)[0])
         except CannotFitError:  # without this bucket there is no line
-            found.append([math.nan, math.nan])
-    errors = jackknife_error(np.array(found))
-    one, two = (float(error) / math.sqrt(covariance[place, place]) * factor for place, error in enumerate(errors))
-    return one, two
+            result.append([math.nan, math.nan])
+    alone = np.sqrt(np.diag(_line(evidence)[1]))
+    return jackknife_error(np.array(result)) / alone * student_factor(evidence, confidence)
 
 
 def _line(evidence: Evidence) -> tuple[Any, Any]:
@@ -155,11 +184,11 @@ def _line(evidence: Evidence) -> tuple[Any, Any]:
     points = Points.of(evidence)
     check_spread(points.scores, "calibration_slope")
     logits = logits_of(points.scores)
-    found = fit_logistic(np.column_stack([np.ones_like(logits), logits]), points, np.array([0.0, 1.0]))
+    result = fit_logistic(np.column_stack([np.ones_like(logits), logits]), points, np.array([0.0, 1.0]))
     if (np.count_nonzero(points.counts, axis=1) <= 1).all():
         raise CannotFitError(
             "calibration_slope measures its error by how scores differ among rows of the same kind, and here each kind "
             f"has one score only ({listed(points.scores.tolist(), limit=3)} in all). Give more rows, or recalibrate "
             "with 'isotonic' or 'histogram', which need no line."
         )
-    return found
+    return result

@@ -24,8 +24,8 @@ from scipy.special import ndtr
 from pulens.answer import Answer
 from pulens.errors import spoken
 from pulens.estimate import Estimate, Interval
-from pulens.intervals.kernels.holm import holm
-from pulens.intervals.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.holm import holm
+from pulens.inference.kernels.quantiles import normal_quantile
 
 if TYPE_CHECKING:
     from pulens.calibration.reliability import Reliability
@@ -117,18 +117,18 @@ def calibration_verdict(reliability: Reliability, others: Sequence[Estimate] = (
     'miscalibrated'
     """
     error = reliability.error
-    found = [("expected_calibration_error", error.corrected, 0.0, error.p_value)]
+    result = [("expected_calibration_error", error.corrected, 0.0, error.p_value)]
     for one in others:
         if one.metric in IF_CALIBRATED and one.interval is not None:
             wanted = IF_CALIBRATED[one.metric]
-            found.append((one.metric, one.value, wanted, p_of_interval(one.value, one.interval, wanted)))
+            result.append((one.metric, one.value, wanted, p_of_interval(one.value, one.interval, wanted)))
     bins = bin_p_values(reliability)
     if any(not math.isnan(p) for p in bins):
         corrected = [p for p in holm(bins) if not math.isnan(p)]
-        found.append((BINS, float(sum(p < _level(reliability) for p in corrected)), 0.0, min(corrected)))
-    found = [one for one in found if not math.isnan(one[3])]
-    adjusted = holm([one[3] for one in found])
-    tests = tuple(CalibrationTest(*one, each) for one, each in zip(found, adjusted, strict=True))
+        result.append((BINS, float(sum(p < _level(reliability) for p in corrected)), 0.0, min(corrected)))
+    result = [one for one in result if not math.isnan(one[3])]
+    adjusted = holm([one[3] for one in result])
+    tests = tuple(CalibrationTest(*one, each) for one, each in zip(result, adjusted, strict=True))
     return CalibrationVerdict(tests, 1 - _level(reliability))
 
 

@@ -141,8 +141,8 @@ class ClosedOutput(TextIOBase):
     def write(self, text: str) -> int:
         if text:
             raise PulensError(
-                "standard output is closed, so what was to be shown is lost: send it to a file, or to /dev/null if "
-                "nobody wants it."
+                "standard output is closed, so the answer is lost: redirect it to a file, or to /dev/null "
+                "to discard it."
             )
         return 0
 

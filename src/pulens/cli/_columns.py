@@ -1,45 +1,11 @@
-"""Options of commands that learn from tables of mixed columns, and the folder that a model is written to."""
+"""What commands that learn from tables of mixed columns check, and the folder that a model is written to."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-import click
-
-from pulens.cli._complete import complete_column
-from pulens.cli._options import Command
 from pulens.errors import InputError, PulensError
-
-
-def typed_column_options(command: Command) -> Command:
-    """What columns are where their values do not say it."""
-    options: list[Callable[[Any], Any]] = [
-        click.option(
-            "--category",
-            "categories",
-            multiple=True,
-            metavar="COLUMN",
-            shell_complete=complete_column,
-            help="Column of numbers to treat as categories, such as codes.",
-        ),
-        click.option(
-            "--missing",
-            multiple=True,
-            metavar="TEXT",
-            help="Text that means a missing value, in addition to empty cells.",
-        ),
-        click.option(
-            "--date",
-            "dates",
-            multiple=True,
-            metavar="COLUMN=FORMAT",
-            help="Date format of a column, if it is not 2026-12-31, such as day=%d.%m.%Y.",
-        ),
-    ]
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 def column_settings(given: dict[str, Any]) -> dict[str, Any]:

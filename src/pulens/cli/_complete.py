@@ -77,10 +77,10 @@ def _values(ctx: click.Context, label: str) -> list[str]:
         path, kind, written = _file(ctx)
         with ExitStack() as stack:
             (column,) = next(read_chunks(open_stream(path, stack), kind, (label,), written))
-        found = dict.fromkeys(str(value) for value in islice(column, MOST_ROWS) if not is_null(value))
+        result = dict.fromkeys(str(value) for value in islice(column, MOST_ROWS) if not is_null(value))
     except Exception:  # the file may be anything
         return []
-    return list(found) if len(found) <= MOST_VALUES else []
+    return list(result) if len(result) <= MOST_VALUES else []
 
 
 def _file(ctx: click.Context) -> tuple[str, str, Any]:

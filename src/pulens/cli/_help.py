@@ -45,7 +45,7 @@ GROUPS = {
     ),
     "Reading files": ("format", "delimiter", "decimal", "thousands", "encoding", "sheet", "table", "where"),
     "Advanced": (
-        *("redraws", "seed", "folds", "worlds", "tolerance", "alpha", "life", "kernel", "backbone", "standardise"),
+        *("redraws", "seed", "folds", "worlds", "tolerance", "alpha", "life", "backbone", "standardise"),
         *("device", "validation_share", "test_share", "rejudge", "accept", "because"),
     ),
 }
@@ -56,10 +56,18 @@ COMMON = {
         *(*_ROWS, "labelling", "reviews", "group_by", "cluster", "threshold", "all_metrics", "explain"),
         *("html", "json"),
     ),
-    "compare": (*_ROWS, "reviews", "cluster", "threshold", "metric", "top", "explain", "html", "json"),
-    "calibrate": (*_ROWS, "scores_are", "reviews", "cluster", "fit", "explain", "out", "html", "json"),
+    "compare": (*_ROWS, "labelling", "reviews", "cluster", "threshold", "metric", "top", "explain", "html", "json"),
+    "calibrate": (*_ROWS, "labelling", "scores_are", "reviews", "cluster", "fit", "explain", "out", "html", "json"),
     "decide": (
-        *(*_ROWS, "cost_miss", "cost_alarm", "capacity", "volume", "recall_at_least", "precision_at_least"),
+        *(
+            *_ROWS,
+            "labelling",
+            "cost_miss",
+            "cost_alarm",
+            "capacity",
+            "recall_at_least",
+            "precision_at_least",
+        ),
         *("explain", "html", "sql"),
     ),
     "watch": (*("time", "by", "reference_until", *_ROWS, "group_by", "threshold", "state", "html", "json"),),
@@ -170,16 +178,16 @@ def _hidden(command: click.Command) -> int:
 def _write_groups(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Options under what they are about; where none is sorted, as one list."""
     common = () if ctx.meta.get(ALL) else COMMON.get(str(command.name), ())
-    found: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*GROUPS, OTHERS)}
+    result: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*GROUPS, OTHERS)}
     for option in command.get_params(ctx):
         record = None if option.param_type_name == "argument" else option.get_help_record(ctx)
         name = name_of(option)
         if record is not None and (not common or name in (*common, "help", "help_all")):
             title = _group_of(option)
             record = (record[0], _first_sentence(record[1])) if common else record
-            found[title].append((GROUPS[title].index(name) if title in GROUPS else 0, record))
-    sorted_at_all = any(found[title] for title in GROUPS)
-    for title, records in found.items():
+            result[title].append((GROUPS[title].index(name) if title in GROUPS else 0, record))
+    sorted_at_all = any(result[title] for title in GROUPS)
+    for title, records in result.items():
         if records:
             with formatter.section(title if sorted_at_all else "Options"):
                 formatter.write_dl([record for _, record in sorted(records, key=lambda pair: pair[0])])

@@ -10,7 +10,7 @@ import click
 
 from pulens.cli._complete import complete_column, complete_learner
 from pulens.confidence import check_confidence
-from pulens.errors import AssumptionError, nearest, shown
+from pulens.errors import AssumptionError, PulensError, nearest, shown
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -68,6 +68,22 @@ class TrainingPrior(Prior):
         return value
 
 
+class NamedPrior(click.ParamType[Any]):
+    """A segment or cell and its class prior, written north=0.1, north=0.05:0.15 or north=auto."""
+
+    def __init__(self, kind: str) -> None:
+        self.name = f"{kind}=SHARE"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if not isinstance(value, str):
+            return value
+        name, equals, share = value.rpartition("=")
+        if not equals or not name:
+            option = param.opts[0] if param else self.name
+            raise AssumptionError(f"{option} is written {self.name}, such as north=0.1, got {value!r}.")
+        return name, Prior().convert(share, param, ctx)
+
+
 class Number(click.ParamType[float]):
     """A number, refused in our own words."""
 
@@ -87,6 +103,18 @@ class Confidence(Number):
         return check_confidence(super().convert(value, param, ctx))
 
 
+class CostPerRow(Number):
+    """A cost per row; a column of amounts is refused with the reason."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            return float(value)
+        except ValueError:
+            from pulens.decisions.costs import ROW_BY_ROW
+
+            self.fail(f"must be a number, got {value!r}. {ROW_BY_ROW}", param, ctx)
+
+
 class Whole(click.ParamType[int]):
     """A whole number, refused in our own words."""
 
@@ -99,11 +127,41 @@ class Whole(click.ParamType[int]):
             self.fail(f"must be a whole number, got {value!r}", param, ctx)
 
 
+class ErrorRates(click.ParamType[Any]):
+    """Two rates of errors, each a number or low:high; which of them can be is checked where numbers are made."""
+
+    name = "FP,FN"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        try:
+            rates = [tuple(map(float, rate.split(":"))) for rate in str(value).split(",")]
+        except ValueError:
+            rates = []
+        if len(rates) != 2 or any(len(ends) > 2 for ends in rates):
+            self.fail(
+                "must be two rates, of negatives called positive and of positives called negative, each a number or "
+                f"low:high: 0.02,0.05 or 0:0.02,0:0.1; got {value!r}",
+                param,
+                ctx,
+            )
+        return tuple(ends if len(ends) == 2 else ends[0] for ends in rates)
+
+
 def _option(help: str, *flags: str, **more: Any) -> dict[str, Any]:
     """One option of the table: its sentence, its spellings where they are not the argument's name, its kind."""
     if "default" in more:
         more.setdefault("show_default", True)
     return {"help": help, "flags": flags, **more}
+
+
+def _number(help: str, default: float | None = None, **more: Any) -> dict[str, Any]:
+    """The same for a number."""
+    return _option(help, **{"type": Number()} | more | ({} if default is None else {"default": default}))
+
+
+def _choice(help: str, *choices: str, default: str | None = None) -> dict[str, Any]:
+    """The same for one of a few words."""
+    return _option(help, type=click.Choice(choices), **({} if default is None else {"default": default}))
 
 
 def _column(help: str, *flags: str, **more: Any) -> dict[str, Any]:
@@ -138,7 +196,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "Column of groups whose rows are alike (a patient, a customer, a query): intervals allow for it."
     ),
     "format": _option(
-        "File format, if the ending does not tell (standard input is read as CSV).",
+        "File format, if the file name does not show it (standard input is read as CSV).",
         type=click.Choice(["csv", "tsv", "jsonl", "parquet", "arrow", "xlsx"]),
     ),
     "delimiter": _option("Column separator of a CSV file.  [default: detected]"),
@@ -185,19 +243,151 @@ OPTIONS: dict[str, dict[str, Any]] = {
         metavar="SHARE",
     ),
     "id": _column("Column that identifies rows, in the table and in --reviews."),
-    "within": _column(
+    "labelled_within": _column(
         "Labels are random only within the values of this column (clinic, channel, month); given more than once, the "
         "columns are crossed.",
-        "--within",
-        "--labelled-within",
+        *("--within", "--labelled-within"),
         multiple=True,
     ),
+    "split": _choice(
+        "With --within: how one class prior is divided among cells, by estimates (default) or equally.",
+        *("estimated", "equal"),
+    ),
+    "cell_priors": _option(
+        "With --within: class prior of one cell, north=0.1 or north=0.05:0.15 (crossed: 'north / f=0.1'); once for "
+        "each cell.",
+        "--cell-prior",
+        type=NamedPrior("CELL"),
+        multiple=True,
+    ),
+    "group_by": _column(
+        "One evaluation per value of a column; with --gaps, once for each column to compare by.", multiple=True
+    ),
+    "gaps": _option("With --group-by: differences between groups in a metric, such as recall.", metavar="METRIC"),
+    "segment_priors": _option(
+        "Class prior of one segment: north=0.1, north=0.05:0.15 or north=auto; once for each segment.",
+        "--segment-prior",
+        type=NamedPrior("SEGMENT"),
+        multiple=True,
+    ),
+    "class_prior_column": _column("Column that contains each segment's class prior."),
+    "same_prior": _option("Use one class prior for all segments, although segments may differ.", is_flag=True),
+    "metrics": _option(
+        "With --group-by: metrics for each segment; the table shows the first three.",
+        "--metric",
+        metavar="NAME",
+        multiple=True,
+    ),
+    "cost_miss": _number("What a missed positive costs.", type=CostPerRow()),
+    "cost_alarm": _number("What a false alarm costs; see --cost-flag for every alarm.", type=CostPerRow()),
+    "cost_flag": _number("What each flagged row costs, right or wrong.", type=CostPerRow()),
+    "benefit_hit": _number("What a hit brings.", type=CostPerRow()),
+    "capacity": _option("How many rows can be checked.", metavar="ROWS, SHARE or 5%"),
+    "volume": _number("Rows that arrive together, such as per day; the capacity is for these.", type=Whole()),
+    "capacity_certainty": _number("Probability with which a volume must have no more alarms than that."),
+    "recall_at_least": _number("Lowest recall allowed, at the confidence level."),
+    "precision_at_least": _number("Lowest precision allowed, at the confidence level."),
+    "choose": _choice(
+        "cost: cheapest; regret: smallest loss if the class prior is at either end of its range.",
+        *("cost", "regret"),
+        default="cost",
+    ),
+    "cost_ratio": _number(
+        "Price of a flag over worth of a hit: compares by net benefit, and says where two models are worth the same."
+    ),
+    "k": _option("Rows of the list that are looked at: compares by what they hold.", "--top", metavar="ROWS or 1%"),
+    "sensitivity": _number(
+        "What --labelling FACTOR was called before.",
+        metavar="FACTOR",
+        hidden=True,
+    ),
+    "worlds": _number(
+        "If the data contradict random labels: how far from random the labels may be, as a multiple of the least "
+        "departure that fits the data.",
+        3.0,
+        metavar="MULTIPLE",
+        hidden=True,
+    ),
+    "binning": _choice("Bins of equal population share, or of equal width.", "mass", "width", default="mass"),
+    "bins": _option("Number of bins. Default: by the number of rows.", type=int),
+    "folds": _option("Number of folds; each is scored by a model of the others.", type=Whole(), default=5),
+    "budget": _number("How many rows to check.  [default: 200]", type=Whole()),
+    "width": _number("Instead of --budget: width of the goal's interval (F1 for all); the number of rows follows."),
+    "goal": _option(
+        "What to measure best: precision, recall, f1, class_prior, or all of them.", default="all", metavar="NAME"
+    ),
+    "keep": _column("Column that the reviewer needs to see; once for each.", multiple=True),
+    "show_scores": _option("Show score and stratum. Reviewers who see a high score tend to say yes.", is_flag=True),
+    "plan": _option("The plan, if it is not in the same folder as the queue.", metavar="PATH"),
+    "interval": _option(
+        "balanced, or strict: wider, with proven coverage where there is a proof.", default="balanced", metavar="KIND"
+    ),
+    "anytime": _option("Intervals that are valid whenever checking stops; wider.", is_flag=True),
+    "at": _number("Another threshold than the plan's."),
+    "yes": _option("A further word that means positive; once for each.", multiple=True, metavar="WORD"),
+    "no": _option("A further word that means negative; once for each.", multiple=True, metavar="WORD"),
+    "reviewer_errors": _option(
+        "Share of negatives that a reviewer calls positive and of positives called negative: 0.02,0.05, or ranges "
+        "0:0.02,0:0.1. Adds corrected numbers.",
+        type=ErrorRates(),
+    ),
+    "second": _option(
+        "A second reviewer's answers on some rows: a column of the queue, or another queue file. Adds agreement and "
+        "the error rates it suggests.",
+        metavar="COLUMN|FILE",
+    ),
+    "nearly_random": _number(
+        "Add numbers for labels that favour one side of the threshold by at most this factor, such as 3.",
+        metavar="FACTOR",
+        hidden=True,
+    ),
+    "source": _option("The table; the answers are refused if it has changed.", metavar="FILE"),
+    "allow_changed": _option("With --source: use the plan's counts if it has changed.", is_flag=True),
+    "time": _column("REFERENCE is one table, and this column says which window a row belongs to."),
+    "by": _choice("Length of the windows that --time is cut into.", "hour", "day", "week", "month"),
+    "reference_until": _option("The last window of --time that belongs to the reference.", metavar="WHEN"),
+    "timezone": _option("Time zone in which --by cuts, such as Europe/Paris.", default="UTC", metavar="ZONE"),
+    "control": _choice(
+        "For segments: control the chance of any false alarm, or the share of false ones among those in alarm (for "
+        "more than 20).",
+        *("family", "fdr"),
+        default="family",
+    ),
+    "confirmed_at": _column("When a label was confirmed: labels of one age are compared."),
+    "alpha": _number("Chance of any false alarm until the reference is renewed.", 0.05),
+    "life": _number("Number of windows over which half of --alpha is spent.", 50.0),
+    "noise": _choice(
+        "How far neighbouring windows may share day-to-day noise.",
+        *("default", "independent", "slow"),
+        default="default",
+    ),
+    "labels_lag": _option("After how long a window's own labels are complete.", metavar="90d or WINDOWS"),
+    "positives": _choice(
+        "Whose labelled positives judge a window once its own labels are complete.",
+        *("reference", "window"),
+        default="reference",
+    ),
+    "state": _option("Read if it exists, then rewritten: a new day costs one window.", metavar="PATH"),
+    "rejudge": _option("Judge every window again, whatever the state says.", is_flag=True),
+    "accept": _option("Accept the alarm: windows from this one on become the reference.", metavar="WINDOW"),
+    "segment": _option("With --accept: the alarm of this segment alone.", metavar="NAME"),
+    "because": _option("Why it is accepted; kept in the state.", default="", show_default=False, metavar="WORDS"),
     "threshold": _option("Predicted positive is score >= threshold. Default: best F1.", type=Number()),
     "confidence": _option("Confidence level of intervals.", type=Confidence(), default=0.95),
     "redraws": _option("Number of resamples, for intervals without a closed form.", type=Whole(), default=2000),
     "seed": _option("Random seed.", type=Whole(), default=0),
-    "top": _option("Also judge the first rows of the list, by number or share.", metavar="ROWS or 1%"),
-    "scores_are": _option("What scores are.", type=click.Choice(["probability", "logit"])),
+    "with_bounds": _option("Also show bounds that need no class prior.", "--bounds", is_flag=True),
+    "top": _option(
+        "Judge the first rows of the list: precision, recall, enrichment, DCG. Repeat it for another depth.",
+        multiple=True,
+        metavar="ROWS or 1%",
+    ),
+    "per": _column(
+        "With --top: column of queries (users, targets); the first rows of each, averaged over positives and queries."
+    ),
+    "scores_are": _choice(
+        "Say that scores are probabilities or logits: adds a reliability diagram to the page.", "probability", "logit"
+    ),
     "out": _option("File to write.", "-o", "--out", metavar="PATH"),
     "html_path": _option("Write a self-contained page with charts.", "--html", metavar="PATH"),
     "markdown_path": _option("Write Markdown; - for standard output.", "--markdown", metavar="PATH"),
@@ -224,9 +414,29 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "features": _column("Column to learn from.  [default: all others]", "--feature", multiple=True),
     "drop": _column("Column to leave out.", multiple=True),
     "column": _option("Name of the column of scores that is written.", default="score"),
+    "categories": _column("Column of numbers to treat as categories, such as codes.", "--category", multiple=True),
+    "missing": _option("Text that means a missing value, in addition to empty cells.", multiple=True, metavar="TEXT"),
+    "dates": _option(
+        "Date format of a column, if it is not 2026-12-31, such as day=%d.%m.%Y.",
+        "--date",
+        multiple=True,
+        metavar="COLUMN=FORMAT",
+    ),
+    "sql": _option("Print the WHERE line that gives the rows to flag, and nothing else.", is_flag=True),
+    "plot_path": _option("Save the diagram: .png, .svg, .pdf.", "--plot", metavar="PATH"),
 }
 WRITING = ("format", "delimiter", "decimal", "thousands", "encoding", "sheet")
-COLUMNS = ("label", "weight", "positive", "negative", "unlabelled", *WRITING)
+ROWS = ("score", "label", "weight", "positive", "negative", "unlabelled", *WRITING)
+ENGINE = ("table", "where", "tolerance")
+ASSUMPTIONS = ("class_prior", "unlabelled_prior", "label_noise", "scenario")
+AUDIT = ("audit", "combine")
+REVIEWS = ("reviews", "reviewed_above", "reviewed_below_share", "id")
+WITHIN = ("labelled_within", "split", "cell_priors")
+SEGMENTS = ("group_by", "gaps", "segment_priors", "class_prior_column", "same_prior", "metrics")
+INTERVALS = ("confidence", "redraws", "seed")
+COLUMN_KINDS = ("categories", "missing", "dates")
+PAGES = ("html_path", "markdown_path", "json_path", "quiet")
+SEVERAL = {"multiple": True, "default": None, "show_default": False}  # of scores, one for each model
 
 
 def offers(*names: str, **changed: Any) -> Callable[[Command], Command]:
@@ -242,33 +452,12 @@ def offers(*names: str, **changed: Any) -> Callable[[Command], Command]:
     def add(command: Command) -> Command:
         for name in reversed((*names, *(name for name in changed if name not in names))):
             said = changed.get(name, {})
-            facts = OPTIONS[name] | ({"help": said} if isinstance(said, str) else said)
+            facts = OPTIONS.get(name, {"flags": ()}) | ({"help": said} if isinstance(said, str) else said)
             flags = facts.pop("flags") or (f"--{name.replace('_', '-')}",)
             command = click.option(*flags, name, **facts)(command)
         return command
 
     return add
-
-
-reading_options = offers("score", *COLUMNS)
-engine_options = offers("table", "where", "tolerance")
-table_options = offers("table", "where")
-cluster_option = offers("cluster")
-assumption_options = offers("class_prior", "unlabelled_prior", "label_noise", "scenario")
-audit_options = offers("audit", "combine")
-review_options = offers("reviews", "reviewed_above", "reviewed_below_share", "id")
-interval_options = offers("confidence", "redraws", "seed")
-page_options = offers("html_path", "markdown_path", "json_path", "quiet")
-
-
-def many_scores_options(help: str) -> Callable[[Command], Command]:
-    """Options of rows for commands that read several columns of scores."""
-    return offers("score", *COLUMNS, score={"help": help, "multiple": True, "default": None, "show_default": False})
-
-
-def scenario_option(help: str = SCENARIOS) -> Callable[[Command], Command]:
-    """How the labelled and the unlabelled rows came together, with what that means for the command."""
-    return offers(scenario=help)
 
 
 def written_options(command: Command) -> Command:
@@ -284,26 +473,41 @@ def written_options(command: Command) -> Command:
     return offers(*WRITING)(cast(Command, told))
 
 
-def engine_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Engine options as arguments of :func:`pulens.inputs.read_tally`."""
-    return {name: given[name] for name in ("table", "where", "tolerance")}
+def asked(taker: Callable[..., Any], given: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
+    """Options that were given, as keyword arguments of a function: those that it takes, by its own names.
+
+    >>> from pulens.inputs import read_sample
+    >>> asked(read_sample, {"score": "p", "positive": (), "labelled_within": (), "redraws": 100})
+    {'score': 'p'}
+    """
+    from pulens.keywords import keywords_of
+
+    taken, said = keywords_of(taker), {**given, **_within(given), **changed}
+    return {name: value for name, value in said.items() if name in taken and value is not None and value != ()}
 
 
-REVIEWS = ("reviews", "reviewed_above", "reviewed_below_share", "id")
+def _within(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of cells as Python takes them, and the class priors of cells as the class prior."""
+    within, split, priors = (given.get(name) for name in WITHIN)
+    if not within:
+        for option, value in (("--split", split), ("--cell-prior", priors)):
+            if value:
+                raise PulensError(f"{option} is for cells: name their column with --within.")
+        return {}
+    columns = within[0] if len(within) == 1 else list(within)
+    if not priors:
+        return {"labelled_within": columns}
+    if given["class_prior"] is not None:
+        raise PulensError("--cell-prior and --class-prior both say what a cell's class prior is: give one of them.")
+    return {"labelled_within": columns, "class_prior": dict(priors)}
 
 
-def review_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Review options as arguments of :func:`pulens.evaluate`."""
-    return {name: given[name] for name in REVIEWS}
+def targets(given: Mapping[str, Any]) -> dict[str, str | None]:
+    """Files that a command writes, by the options that name them."""
+    written = ("out", "state", "scores_path", "plot_path", "html_path", "markdown_path", "json_path")
+    return {f"--{name.removesuffix('_path')}": given[name] for name in written if name in given}
 
 
 def files_read(file: str, given: Mapping[str, Any]) -> tuple[str, ...]:
     """What a command reads, so that nothing is written over it."""
     return (file,) if given["reviews"] is None else (file, given["reviews"])
-
-
-def reading_arguments(given: dict[str, Any]) -> dict[str, Any]:
-    """Shared reading options as arguments of :func:`pulens.inputs.read_sample`."""
-    names = ("score", "label", "weight", "format", "delimiter", "decimal", "thousands", "encoding", "sheet")
-    chosen = {name: given[name] for name in names}
-    return chosen | {name: given[name] or None for name in ("positive", "negative", "unlabelled")}

@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pulens.cli._write import to_json
+import click
+
+from pulens.cli._write import to_json, write_texts
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
-    from pulens.doors.top import Top
+    from pulens.evaluation.evaluate import Evaluation
+    from pulens.evaluation.top import Top
 
 
 EVERY = 60.0  # seconds between lines where standard error is no terminal
@@ -42,8 +44,6 @@ def _minute_by_minute(words: str) -> Iterator[Callable[[str], None]]:
     import time
     from threading import Event, Thread
 
-    import click
-
     now, over, began = [words], Event(), time.monotonic()
 
     def say() -> None:
@@ -61,11 +61,9 @@ def _minute_by_minute(words: str) -> Iterator[Callable[[str], None]]:
 
 def answer_texts(
     evaluation: Evaluation,
-    paths: Mapping[str, str | None],
+    given: Mapping[str, Any],
     title: str,
     *,
-    quiet: bool = False,
-    scores_are: str | None = None,
     more: Mapping[str, Any] | None = None,
     typed: Sequence[tuple[str, ...]] = (),
     tops: Sequence[Top] = (),
@@ -75,19 +73,46 @@ def answer_texts(
     ``more`` is added to the JSON, ``typed`` is the command itself, for what to type next, ``tops`` are places of the
     list that the page and Markdown lead with.
     """
+    paths = {form: given[f"{form}_path"] for form in ("html", "markdown", "json")}
     if not any(path is not None for path in paths.values()):
         return {}
     from pulens.report import evaluation_markdown, evaluation_page
 
     shared = [(Path(words[0]).name,) if place == 2 else words for place, words in enumerate(typed)]  # no folders
-    with working("Making the report", quiet=quiet):
+    page: dict[str, Any] = {"title": title, "typed": shared, "tops": tops}
+    with working("Making the report", quiet=given["quiet"]):
         makers = {
-            "html": lambda: evaluation_page(evaluation, title=title, scores_are=scores_are, typed=shared, tops=tops),
-            "markdown": lambda: evaluation_markdown(evaluation, title=title, typed=shared, tops=tops),
+            "html": lambda: evaluation_page(evaluation, scores_are=given["scores_are"], **page),
+            "markdown": lambda: evaluation_markdown(evaluation, **page),
             "json": lambda: to_json(evaluation.to_dict() | _next(evaluation, typed) | dict(more or {})),
         }
-        texts = {form: makers[form]() for form, path in paths.items() if path is not None}
-    return {str(paths[form]): text for form, text in texts.items()}
+        return {path: makers[form]() for form, path in paths.items() if path is not None}
+
+
+def deliver(given: Mapping[str, Any], text: Callable[[], str], **makers: Callable[[], str]) -> None:
+    """Write every form that was asked for (``html``, ``markdown``, ``json``), all or none; print the text.
+
+    Everything is made before the first file is written, so an error leaves no half of an answer.
+    """
+    made = {path: make() for form, make in makers.items() if (path := given.get(f"{form}_path")) is not None}
+    shown = text() if is_shown(given) else ""
+    write_texts(made)
+    if shown:
+        show(shown, explain=bool(given.get("explain")))
+
+
+def is_shown(given: Mapping[str, Any]) -> bool:
+    """Whether the terminal gets the answer: not where it is to be quiet, nor where a file goes there."""
+    taken = (given.get(name) for name in ("html_path", "markdown_path", "json_path", "scores_path"))
+    return not given.get("quiet") and "-" not in taken
+
+
+def show(text: str, *, explain: bool = False) -> None:
+    """Print an answer, with as many of its blank lines as 24 lines have room for."""
+    from pulens.report.lines import on_one_screen
+
+    blocks = [block.split("\n") for block in text.split("\n\n")]
+    click.echo("\n".join(on_one_screen(blocks, "", spread=explain)))
 
 
 def _next(evaluation: Evaluation, typed: Sequence[tuple[str, ...]]) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from pulens.report.lines import ASSUMES, WIDTH, folded, pasteable, titled, wrapp
 
 if TYPE_CHECKING:
     from pulens.counts.tally import Tally
-    from pulens.doors.clustering import Clustering
     from pulens.estimate import Interval
+    from pulens.evaluation.clustering import Clustering
     from pulens.priors import ClassPrior
     from pulens.priors.label_noise import LabelNoise
     from pulens.scenario import Scenario

@@ -29,8 +29,8 @@ def reads(source: str, place: str) -> bool:
     if os.path.isdir(whole):
         return os.path.commonpath([whole, place]) == whole and (os.path.exists(place) or _is_table(place))
     if has_magic(source) and not os.path.exists(source):
-        found = {os.path.realpath(name) for name in glob(source, recursive=True)}
-        return place in found or fnmatch(place, os.path.realpath(source))
+        result = {os.path.realpath(name) for name in glob(source, recursive=True)}
+        return place in result or fnmatch(place, os.path.realpath(source))
     return whole == place
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pulens.report.lines import pasteable, titled
 from pulens.report.summary import summarise
-from pulens.report.text import StyledLine, answer_lines
+from pulens.report.text import answer_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pulens.doors.evaluate import Evaluation
+    from pulens.evaluation.evaluate import Evaluation
 
 COLOURS = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
 
@@ -21,14 +22,22 @@ def show_evaluation(
     console: Console,
     typed: Sequence[tuple[str, ...]] = (),
     *,
+    model: str = "",
+    more: Sequence[tuple[str, str]] = (("more", "--explain, --all-metrics, --html report.html"),),
     all_metrics: bool = False,
     explain: bool = False,
 ) -> None:
     """The answer as :func:`pulens.report.text.answer_lines` has it; ``typed`` is the command, for the next step."""
     summary = summarise(evaluation, "command")
-    lines = answer_lines(summary, lambda step: step.shell(typed), all_metrics=all_metrics, explain=explain)
-    if not explain:
-        lines.append(StyledLine("more       --explain, --all-metrics, --html report.html", "dim"))
+    last = [] if explain else [line for title, words in more for line in titled(title, words)]
+    lines = answer_lines(
+        summary,
+        lambda step: pasteable(typed_next) if (typed_next := step.shell(typed)) else [],
+        model=model,
+        more=last,
+        all_metrics=all_metrics,
+        explain=explain,
+    )
     for line in lines:
         style = COLOURS.get(line.style, line.style)
         console.print(line.text, style=style or None, highlight=False, markup=False, soft_wrap=True)

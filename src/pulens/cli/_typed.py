@@ -47,7 +47,9 @@ def _is_argument(parameter: click.Parameter) -> bool:
 
 
 def _written(value: Any) -> str:
-    """As it would be typed: ranges as low:high, numbers without needless digits."""
+    """As it would be typed: ranges as low:high, a cell's class prior as north=0.1, numbers without needless digits."""
+    if isinstance(value, tuple) and isinstance(value[0], str):
+        return f"{value[0]}={_written(value[1])}"
     if isinstance(value, tuple):
         return ":".join(map(_written, value))
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)

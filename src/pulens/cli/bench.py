@@ -37,9 +37,9 @@ def _opened(folder: Path) -> Any:
 
     if folder.is_file():
         return SummaryArchive(folder)
-    found = read(folder)
-    _name_damaged(found.damaged, f"{folder / 'runs'}", "left out")
-    return found
+    result = read(folder)
+    _name_damaged(result.damaged, f"{folder / 'runs'}", "left out")
+    return result
 
 
 def _name_damaged(files: Any, where: str, so: str) -> None:
@@ -166,6 +166,7 @@ def plan_command(
     """
     from contextlib import nullcontext
 
+    from pulens.report.lines import narrow
     from pulens.research.benchmark.forecast import plan_lines
     from pulens.research.benchmark.methods import without_running
 
@@ -176,7 +177,7 @@ def plan_command(
             click.echo(f"{run.key}  {run}")
         return
     for line in list(plan_lines(plan, rates, archive)):  # all of it or an error, not half of it
-        click.echo(line)
+        click.echo(narrow(line))
 
 
 @command.command(name="rates")
@@ -319,7 +320,7 @@ def _lines(rows: list[dict[str, Any]]) -> str:
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
 def report_command(archive: Path, **given: Any) -> None:
-    """Say which learners of an archive are better, how surely, at what cost, and how PU-only evaluation fared.
+    """Say which learners of an archive are better, how certain that is, at what cost, and how PU-only evaluation fared.
 
     ARCHIVE is a folder of results, or the summary of one (a file), which has no curves and scores.
 
@@ -341,19 +342,19 @@ def report_command(archive: Path, **given: Any) -> None:
     source = _opened(archive)
     chosen = {name: given[name] for name in ("metric", "selection", "reference", "condition")}
     with working("Reading the archive", quiet=given["quiet"]):
-        found = board(source, **chosen)
-        fared = None if most == 0 or archive.is_file() else judged.judge_within(source, found.condition, most)
-        page = None if given["html_path"] is None else leaderboard_page(source, found, fared)
+        result = board(source, **chosen)
+        fared = None if most == 0 or archive.is_file() else judged.judge_within(source, result.condition, most)
+        page = None if given["html_path"] is None else leaderboard_page(source, result, fared)
     if page is not None:
         write_text(given["html_path"], page)
     if given["csv_path"] is not None:
-        write_text(given["csv_path"], found.csv().rstrip("\n"))
+        write_text(given["csv_path"], result.csv().rstrip("\n"))
     if given["summary_path"] is not None:
         _write_summary(given["summary_path"], source)
     if given["latex_path"] is not None:
-        write_text(given["latex_path"], found.latex().rstrip("\n"))
+        write_text(given["latex_path"], result.latex().rstrip("\n"))
     if not given["quiet"] and "-" not in [given[f"{name}_path"] for name in ("csv", "latex", "html", "summary")]:
-        click.echo(report_text(found, source, fared))
+        click.echo(report_text(result, source, fared))
 
 
 def _write_summary(path: str, source: Any) -> None:
@@ -380,7 +381,8 @@ def _write_summary(path: str, source: Any) -> None:
 )
 @click.option("--learn", "path", metavar="FILE", help="Write the distribution that these data sets show, as JSON.")
 @click.option("--by-family", "families", is_flag=True, help="Also show each family by itself.")
-def wild(folder: str, labelling: str, path: str | None, families: bool) -> None:
+@click.option("--fetch", is_flag=True, help="Fetch what FOLDER lacks from the makers first; licences are told.")
+def wild(folder: str, labelling: str, path: str | None, families: bool, fetch: bool) -> None:
     """Count how often 95% intervals hold the truth on real labels, in families of data sets left out.
 
     FOLDER holds data sets that somebody else labelled, with a truth: .npz files (see docs/research/wild.md).
@@ -390,6 +392,7 @@ def wild(folder: str, labelling: str, path: str | None, families: bool) -> None:
       pulens bench wild labels/
       pulens bench wild labels/ --labelling random --by-family
       pulens bench wild labels/ --learn practice.json
+      pulens bench wild labels/ --fetch
     """
     from pulens.atomic_write import write_whole
     from pulens.cli._write import check_targets, to_json
@@ -402,10 +405,14 @@ def wild(folder: str, labelling: str, path: str | None, families: bool) -> None:
         leave_families_out,
         read_problems,
     )
+    from pulens.research.benchmark.wild_sources import SOURCES, fetch_wild
     from pulens.selection import check_labelling
 
     practice = check_labelling(labelling)
     check_targets({"--learn": path})
+    if fetch:
+        for name in SOURCES:
+            fetch_wild(name, folder, tell=click.echo)
     problems = list(read_problems(folder))
     if practice is None:
         judged = [row for problem in problems for row in judge(problem, "random")]

@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulens.cli._cells import cell_arguments, cell_options
 from pulens.cli._complete import complete_file
 from pulens.cli._options import (
-    Number,
-    assumption_options,
-    audit_options,
-    cluster_option,
+    ASSUMPTIONS,
+    AUDIT,
+    INTERVALS,
+    REVIEWS,
+    ROWS,
+    SEVERAL,
+    WITHIN,
+    asked,
     files_read,
-    interval_options,
-    many_scores_options,
     offers,
-    reading_arguments,
-    review_arguments,
-    review_options,
-    table_options,
+    targets,
 )
 from pulens.errors import PulensError
 
@@ -30,45 +28,21 @@ if TYPE_CHECKING:
 
 @click.command(name="compare")
 @click.argument("file", shell_complete=complete_file)
-@many_scores_options(
-    "Column of a model's scores; give it once for each model. Default for a joint tally: all of its scores."
-)
-@table_options
-@cluster_option
-@assumption_options
-@audit_options
-@review_options
-@cell_options
-@click.option("--metric", multiple=True, help="Metric to compare by; the verdict is about the first.")
-@click.option(
-    "--threshold",
-    multiple=True,
-    metavar="NUMBER or MODEL=NUMBER",
-    help="Predicted positive is score >= threshold; adds f1, accuracy, precision and recall.",
-)
-@click.option(
-    "--cost-ratio",
-    type=Number(),
-    help="Price of a flag over worth of a hit: compares by net benefit, and says where two models are worth the same.",
-)
-@click.option("--top", metavar="ROWS or 1%", help="Rows of the list that are looked at: compares by what they hold.")
-@interval_options
 @offers(
-    "explain", "html_path", "json_path", "quiet", html_path="Write a self-contained page with the ranking of models."
+    *(*ROWS, "table", "where", "cluster", *ASSUMPTIONS, *AUDIT, *REVIEWS, *WITHIN, "metrics", "threshold"),
+    *("cost_ratio", "k", *INTERVALS, "labelling", "explain", "html_path", "json_path", "quiet"),
+    score=SEVERAL
+    | {"help": "Column of a model's scores, once for each model. Default for a joint tally: all of its scores."},
+    metrics="Metric to compare by; the verdict is about the first.",
+    threshold={
+        "type": None,
+        "multiple": True,
+        "metavar": "NUMBER or MODEL=NUMBER",
+        "help": "Predicted positive is score >= threshold; adds f1, accuracy, precision and recall.",
+    },
+    html_path="Write a self-contained page with the ranking of models.",
 )
-def command(
-    file: str,
-    score: tuple[str, ...],
-    metric: tuple[str, ...],
-    threshold: tuple[str, ...],
-    cost_ratio: float | None,
-    top: str | None,
-    html_path: str | None,
-    json_path: str | None,
-    explain: bool,
-    quiet: bool,
-    **given: Any,
-) -> None:
+def command(file: str, **given: Any) -> None:
     """Say which of several models is better on the same rows, how sure that is, and where the class prior decides.
 
     FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, a folder or quoted glob of them, a joint .tally file,
@@ -84,43 +58,24 @@ def command(
       pulens compare scores.csv --score model_a --score model_b --threshold 0.5 --reviews queue.csv
       pulens compare "lake/*.parquet" --score model_a --score model_b --where "day > '2024-01-01'"
     """
-    from pulens.cli._output import working
-    from pulens.cli._write import check_targets, to_json, write_texts
+    from pulens.cli._output import deliver, working
+    from pulens.cli._write import check_targets, to_json
     from pulens.comparison import compare
     from pulens.inputs.tallies import is_tally_file
+    from pulens.report.comparison import comparison_text
 
-    checked = review_arguments(given)
-    check_targets({"--html": html_path, "--json": json_path}, *files_read(file, checked))
-    assumed = ("class_prior", "unlabelled_prior", "label_noise", "scenario", "audit", "combine")
-    names = (*assumed, "confidence", "redraws", "seed")
-    reading = reading_arguments({**given, "score": list(score) or None})
-    reading |= {name: given[name] for name in ("table", "where", "cluster")}
-    if not score and not is_tally_file(file):
+    check_targets(targets(given), *files_read(file, given))
+    if not given["score"] and not is_tally_file(file):
         raise PulensError("name each model's column of scores with --score: --score a --score b.")
-    within = cell_arguments(given, given["class_prior"])
-    if within:  # rows are read into memory, and have no table or condition
-        reading = {name: value for name, value in reading.items() if value is not None}
-    with working("Comparing the models", quiet=quiet):
-        comparison = compare(
-            file,
-            metrics=metric or None,
-            threshold=_thresholds(threshold),
-            cost_ratio=cost_ratio,
-            k=top,
-            **{**{name: given[name] for name in names}, **within},
-            **checked,
-            **reading,
-        )
-    texts = {} if html_path is None else {html_path: comparison.to_html()}
-    if json_path is not None:
-        texts[json_path] = to_json(comparison.to_dict())
-    write_texts(texts)
-    if json_path != "-" and not quiet:
-        from pulens.report.comparison import comparison_text
-
-        click.echo(comparison_text(comparison, "command", explain=explain))
-        for line in _next(comparison):
-            click.echo(line)
+    given["score"] = list(given["score"]) or None
+    with working("Comparing the models", quiet=given["quiet"]):
+        comparison = compare(file, **asked(compare, given, threshold=_thresholds(given["threshold"])))
+    deliver(
+        given,
+        lambda: "\n".join([comparison_text(comparison, "command", explain=given["explain"]), *_next(comparison)]),
+        html=comparison.to_html,
+        json=lambda: to_json(comparison.to_dict()),
+    )
 
 
 def _next(comparison: Comparison) -> list[str]:
@@ -135,7 +90,7 @@ def _next(comparison: Comparison) -> list[str]:
     typed = typed_command(click.get_current_context())
     kept = [words for words in typed if words[0] != "--threshold"]
     best = comparison.leader()
-    at = next((found.threshold for name in comparison.estimates.values() if (found := name[best]).threshold), None)
+    at = next((result.threshold for name in comparison.estimates.values() if (result := name[best]).threshold), None)
     options = (() if at is None else ("--threshold", f"{at:g}")) + ("--budget", str(rows), "--out", "queue.csv")
     command = another_command(kept, ("audit", "plan"), options, score=best)
     after = "--threshold <number> --reviews queue.csv" if at is None else "--reviews queue.csv"
@@ -148,13 +103,13 @@ def _thresholds(given: tuple[str, ...]) -> Any:
         return None
     if len(given) == 1 and "=" not in given[0]:
         return _number(given[0])
-    found = {}
+    result = {}
     for text in given:
         model, equals, number = text.rpartition("=")
         if not equals:
             raise PulensError(f"--threshold must be one number, or MODEL=NUMBER for each model, got {text!r}.")
-        found[model] = _number(number)
-    return found
+        result[model] = _number(number)
+    return result
 
 
 def _number(text: str) -> float:

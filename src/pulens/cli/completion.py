@@ -22,6 +22,6 @@ def command(shell: str) -> None:
 
     from pulens.cli import app
 
-    found = get_completion_class(shell)
-    assert found is not None
-    click.echo(found(app, {}, "pulens", "_PULENS_COMPLETE").source())
+    result = get_completion_class(shell)
+    assert result is not None
+    click.echo(result(app, {}, "pulens", "_PULENS_COMPLETE").source())

@@ -37,7 +37,7 @@ def command(seed: int, html_path: str, table: str | None) -> None:
     totals = result.evaluation.tally.totals
     console.print(
         f"{totals.labelled:.0f} labelled positives, {totals.unlabelled:.0f} unlabelled rows, a logistic regression "
-        f"trained to tell them apart; class prior {result.evaluation.class_prior.value:.3f} taken as known.",
+        f"trained to separate them; class prior {result.evaluation.class_prior.value:.3f} taken as known.",
         highlight=False,
     )
     shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)

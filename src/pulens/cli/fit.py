@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulens.cli._columns import typed_column_options
 from pulens.cli._complete import complete_file
-from pulens.cli._options import Whole, offers, page_options, written_options
+from pulens.cli._options import COLUMN_KINDS, PAGES, asked, offers, targets, written_options
 
 if TYPE_CHECKING:
     from pulens.learning.fitting import JudgedModel
@@ -21,43 +20,26 @@ AUDIT = "K positives were found among R randomly chosen unlabelled rows: sets th
 @click.command(name="fit")
 @click.argument("file", shell_complete=complete_file)
 @offers(
-    *("label", "positive", "id", "features", "drop", "cluster"),
+    *("label", "positive", "id", "features", "drop", "cluster", *COLUMN_KINDS),
     positive=POSITIVE,
     id="Column that identifies rows: kept, not learned from.",
     cluster="Column of groups whose rows are alike (a patient, a customer): kept in one fold, not learned from.",
 )
-@typed_column_options
 @written_options
-@offers("class_prior", "audit", "scenario", "learner", "settings", audit=AUDIT, scenario=SCENARIO)
-@click.option(
-    "--folds",
-    type=Whole(),
-    default=5,
-    show_default=True,
-    help="Number of folds; each is scored by a model of the others.",
+@offers(
+    *("class_prior", "audit", "scenario", "learner", "settings", "folds", "threshold", "confidence", "redraws", "seed"),
+    *("labelling", "out", "scores_path", "column", "all_metrics", "explain", *PAGES),
+    audit=AUDIT,
+    scenario=SCENARIO,
+    out={"metavar": "FOLDER", "help": "Where to write the model, trained on all rows."},
+    scores_path={
+        "flags": ("--scores",),
+        "metavar": "PATH",
+        "help": "Write all rows with out-of-fold scores, folds and predictions: .csv, .tsv, .jsonl, .parquet, .arrow.",
+    },
+    column="Name of the column of scores in --scores.",
 )
-@offers("threshold", "confidence", "redraws", "seed", "labelling")
-@offers(out={"metavar": "FOLDER", "help": "Where to write the model, trained on all rows."})
-@click.option(
-    "--scores",
-    "scores_path",
-    metavar="PATH",
-    help="Write all rows with out-of-fold scores, folds and predictions: .csv, .tsv, .jsonl, .parquet, .arrow.",
-)
-@click.option("--column", default="score", show_default=True, help="Name of the column of scores in --scores.")
-@page_options
-def command(
-    file: str,
-    learner: str,
-    out: str | None,
-    scores_path: str | None,
-    column: str,
-    html_path: str | None,
-    markdown_path: str | None,
-    json_path: str | None,
-    quiet: bool,
-    **given: Any,
-) -> None:
+def command(file: str, learner: str, out: str | None, scores_path: str | None, column: str, **given: Any) -> None:
     """Train on a table with labels in some rows, and show how good the model is on rows that it had not seen.
 
     Columns of numbers, truth values, dates (2026-12-31) and categories are taken as they are, with gaps; identifiers
@@ -77,7 +59,7 @@ def command(
         check_model_folder,
         column_settings,
     )
-    from pulens.cli._output import answer_texts, page_title, working
+    from pulens.cli._output import answer_texts, is_shown, page_title, working
     from pulens.cli._plainly import plainly_warned
     from pulens.cli._settings import read_settings
     from pulens.cli._write import all_or_none, as_files, check_targets
@@ -85,10 +67,9 @@ def command(
     from pulens.learning.fitting import fit
 
     facts = check_method(learner)
-    paths = {"html": html_path, "markdown": markdown_path, "json": json_path}
-    targets = {f"--{form}": path for form, path in paths.items()} | {"--scores": scores_path}
-    check_targets(targets, file)
-    check_beside_folder(targets, out, [file])
+    written = {**targets(given), "--scores": scores_path}
+    check_targets(written, file)
+    check_beside_folder(written, out, [file])
     if out is not None:
         check_model_folder(out, facts)
     if scores_path is not None:
@@ -97,64 +78,42 @@ def command(
     check_feature_names(given["label"], given["features"], given["drop"])
     typed = _typed_next(scores_path or UNWRITTEN, column, given)
     model = facts.learner(**read_settings(facts.learner, {**NETWORK, **given, "class_prior": None}))
-    with working("Reading rows", quiet=quiet) as tell, plainly_warned():
-        found = fit(
-            file,
-            label=given["label"],
-            positive=list(given["positive"]) or None,
-            id=given["id"],
-            features=given["features"] or None,
-            drop=given["drop"],
-            cluster=given["cluster"],
-            method=model,
-            tell=tell,
-            **column_settings(given),
-            **{name: given[name] for name in PASSED},
-        )
-        dict(found.evaluation.estimates)
+    said = asked(fit, given, method=model, **column_settings(given))
+    with working("Reading rows", quiet=given["quiet"]) as tell, plainly_warned():
+        result = fit(file, tell=tell, **said)
+        dict(result.evaluation.estimates)
     texts = answer_texts(
-        found.evaluation,
-        paths,
+        result.evaluation,
+        {**given, "scores_are": "probability"},
         f"{type(model).__name__} on {page_title(file, {})}",
-        quiet=quiet,
-        scores_are="probability",
-        more={"fit": found.describe()},
+        more={"fit": result.describe()},
         typed=typed,
     )
     contents = as_files(texts)
     if scores_path is not None:
-        contents[scores_path] = _scored_bytes(found, file, scores_path, column, given)
+        contents[scores_path] = _scored_bytes(result, file, scores_path, column, given)
     with all_or_none(contents):
         if out is not None:
-            found.save(out)
-    if not quiet and "-" not in (json_path, markdown_path, scores_path):
-        _show(found, typed, out, scores_path)
+            result.save(out)
+    if is_shown({**given, "scores_path": scores_path}):
+        _show(result, typed, out, scores_path, **{name: given[name] for name in ("all_metrics", "explain")})
 
 
-PASSED = (
-    "class_prior", "audit", "scenario", "folds", "seed", "threshold", "confidence", "redraws", "labelling", "delimiter",
-    "format",
-)  # fmt: skip
 UNWRITTEN = "scored.csv"  # what next steps call the file of scores that nobody asked for
 NETWORK = {"backbone": "mlp", "standardise": True, "device": "auto"}
 
 
-def _show(found: JudgedModel, typed: Any, out: str | None, scores_path: str | None) -> None:
+def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | None, **shown: bool) -> None:
     from rich.console import Console
 
     from pulens.cli._terminal import show_evaluation
 
-    console = Console()
-    console.print(f"{found.sentence}\n", highlight=False, markup=False)
-    show_evaluation(found.evaluation, console, typed)
-    unwritten = f"Next steps read scored rows: add --scores {UNWRITTEN} to write them."
-    written = f"Scored rows written to {scores_path}." if scores_path else unwritten
-    console.print(f"\n{written}", highlight=False, markup=False)
+    more = [("more", f"--scores {UNWRITTEN} writes the rows that the next step reads")]
+    if scores_path is not None:
+        more = [("wrote", scores_path)]
     if out is not None:
-        console.print(f"\nThe model is in {out}; score new rows with:", highlight=False, markup=False)
-        console.print(
-            f"  pulens score {_quoted(out)} new.csv --out scores.csv", highlight=False, markup=False, soft_wrap=True
-        )
+        more.append(("new rows", f"pulens score {_quoted(out)} new.csv --out scores.csv"))
+    show_evaluation(result.evaluation, Console(), typed, model=result.in_short, more=more, **shown)
 
 
 def _quoted(word: str) -> str:
@@ -190,16 +149,16 @@ def _check_new_columns(file: str, column: str, given: dict[str, Any]) -> None:
         raise InputError(f"the table has a column {taken[0]!r} already, which --scores would write: {way_out}.")
 
 
-def _scored_bytes(found: JudgedModel, file: str, path: str, column: str, given: dict[str, Any]) -> bytes:
+def _scored_bytes(result: JudgedModel, file: str, path: str, column: str, given: dict[str, Any]) -> bytes:
     from pulens.inputs.tables.whole import read_table
     from pulens.inputs.tables.writing import format_out, table_bytes
 
     kind = format_out(path)
     table = read_table(file, given["delimiter"], given["format"])
-    scores = [f"{score:.9g}" for score in found.scores] if kind in ("csv", "tsv") else found.scores.tolist()
+    scores = [f"{score:.9g}" for score in result.scores] if kind in ("csv", "tsv") else result.scores.tolist()
     new = {
         column: scores,
-        "fold": (found.fold + 1).tolist(),
-        "predicted": (found.scores >= found.evaluation.threshold).astype(int).tolist(),
+        "fold": (result.fold + 1).tolist(),
+        "predicted": (result.scores >= result.evaluation.threshold).astype(int).tolist(),
     }
     return table_bytes(kind, dict(zip(table.names, table.columns, strict=True)) | new)

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Prior, offers, scenario_option, written_options
+from pulens.cli._options import offers, written_options
 from pulens.cli.fit import POSITIVE, SCENARIO
 
 
@@ -22,22 +22,23 @@ def command() -> None:
 
 @command.command(name="advise")
 @click.argument("file")
-@offers("label", "positive", positive=POSITIVE)
-@click.option(
-    "--kind",
-    type=click.Choice(["table", "text", "picture"]),
-    default="table",
-    show_default=True,
-    help="What the features are: columns of a table, vectors of texts, or pixels.",
+@offers(
+    *("label", "positive", "kind", "class_prior", "scenario"),
+    positive=POSITIVE,
+    kind={
+        "type": click.Choice(["table", "text", "picture"]),
+        "default": "table",
+        "show_default": True,
+        "help": "What the features are: columns of a table, vectors of texts, or pixels.",
+    },
+    class_prior={
+        "default": "auto",
+        "show_default": True,
+        "help": "Share of positives in the population if you know it, or a range; auto: a learner will have to "
+        "estimate it.",
+    },
+    scenario=SCENARIO,
 )
-@click.option(
-    "--class-prior",
-    type=Prior(),
-    default="auto",
-    show_default=True,
-    help="Share of positives in the population if you know it, or a range; auto: a learner will have to estimate it.",
-)
-@scenario_option(SCENARIO)
 @written_options
 @offers("json_path")
 def advise(file: str, **given: Any) -> None:
@@ -67,8 +68,8 @@ def advise(file: str, **given: Any) -> None:
         delimiter=given["delimiter"],
     )
     refuse_known_negatives(codes, "advise")
-    found = ask(codes, kind=given["kind"], class_prior=given["class_prior"], scenario=given["scenario"])
+    result = ask(codes, kind=given["kind"], class_prior=given["class_prior"], scenario=given["scenario"])
     if json_path is not None:
-        write_text(json_path, to_json(found.to_dict()))
+        write_text(json_path, to_json(result.to_dict()))
     if json_path != "-":
-        click.echo(str(found))
+        click.echo(str(result))

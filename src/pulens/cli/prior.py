@@ -6,29 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulens.cli._cells import within_option
 from pulens.cli._complete import complete_file
-from pulens.cli._options import (
-    audit_options,
-    cluster_option,
-    engine_arguments,
-    engine_options,
-    files_read,
-    offers,
-    reading_arguments,
-    reading_options,
-    review_arguments,
-    review_options,
-    scenario_option,
-)
+from pulens.cli._options import AUDIT, ENGINE, REVIEWS, ROWS, asked, files_read, offers, targets
 from pulens.errors import PulensError
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
     from pulens.counts.buckets import BucketTally
     from pulens.counts.tally import Tally
-    from pulens.doors.clustering import Clustering
-    from pulens.doors.reviews import Reviewed
+    from pulens.evaluation.clustering import Clustering
+    from pulens.evaluation.reviews import Reviewed
     from pulens.priors import ClassPrior
     from pulens.priors.label_noise import LabelNoise
 
@@ -37,42 +24,20 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 
 @click.command(name="prior")
 @click.argument("file", shell_complete=complete_file)
-@reading_options
-@engine_options
-@click.option(
-    "--method",
-    help="Estimator of the class prior.  [default: auto, unless --audit decides]",
+@offers(
+    *(*ROWS, *ENGINE, "method", "compare", "label_noise", "scenario", *AUDIT, *REVIEWS, "labelled_within", "cluster"),
+    *("confidence", "plot_path", "explain", "json_path"),
+    method={"flags": ("--method",), "help": "Estimator of the class prior.  [default: auto, unless --audit decides]"},
+    compare={"flags": ("--all",), "is_flag": True, "help": "Show every estimator's result."},
+    label_noise={
+        "type": None,
+        "default": "0",
+        "help": "Share of labelled rows that are really negative, or 'estimate'.",
+    },
+    scenario="single-set: the prior of all rows together. case-control: of the population of the unlabelled rows.",
+    plot_path="Draw the likelihood to an image file.",
 )
-@click.option("--all", "compare", is_flag=True, help="Show every estimator's result.")
-@click.option(
-    "--label-noise",
-    default="0",
-    show_default=True,
-    help="Share of labelled rows that are really negative, or 'estimate'.",
-)
-@scenario_option("single-set: the prior of all rows together. case-control: of the population of the unlabelled rows.")
-@audit_options
-@review_options
-@within_option
-@cluster_option
-@offers("confidence")
-@click.option("--plot", "plot_path", metavar="PATH", help="Draw the likelihood to an image file.")
-@offers("explain", "json_path")
-def command(
-    file: str,
-    method: str | None,
-    compare: bool,
-    label_noise: str,
-    scenario: str,
-    audit: str | None,
-    combine: bool,
-    confidence: float,
-    within: tuple[str, ...],
-    plot_path: str | None,
-    explain: bool,
-    json_path: str | None,
-    **given: Any,
-) -> None:
+def command(file: str, **given: Any) -> None:
     """Estimate the share of positives from scores and PU labels.
 
     FILE is a CSV, TSV, JSON Lines, Parquet, Arrow or Excel file, a folder or quoted glob of them, a .tally file,
@@ -90,65 +55,52 @@ def command(
       pulens prior scores.csv --label-noise estimate --json -
       pulens prior duckdb:///scores.db --table t --where "day > '2024-01-01'"
     """
-    from pulens.cli._output import working
+    from pulens.cli._output import is_shown, show, working
     from pulens.cli._prior_shown import estimator_lines, paste_lines, prior_lines
     from pulens.cli._write import all_or_none, as_files, check_targets, to_json
     from pulens.counts.tally import Tally
     from pulens.plots.backend import write_figure
     from pulens.priors import find
 
-    check_targets({"--plot": plot_path, "--json": json_path}, *files_read(file, given))
-    if within:
-        alone = {
-            "--all": compare,
-            "--plot": plot_path,
-            "--audit": audit,
-            "--label-noise estimate": label_noise == "estimate",
-            "--reviews": given["reviews"] is not None or given["reviewed_above"] is not None,
-            "--cluster": given["cluster"],
-        }
-        _show_within(file, within, json_path, alone, method, scenario, label_noise, confidence, given)
+    check_targets(targets(given), *files_read(file, given))
+    if given["labelled_within"]:
+        _show_within(file, given)
         return
-    if label_noise != "estimate":
-        find(method or "auto")  # an unknown name is refused before the file is read
-    asked: dict[str, Any] = {
-        "method": method,
-        "compare": compare,
-        "label_noise": label_noise,
-        "audit": audit,
-        "combine": combine,
-    }
+    scenario, confidence, json_path = (given[name] for name in ("scenario", "confidence", "json_path"))
+    if given["label_noise"] != "estimate":
+        find(given["method"] or "auto")  # an unknown name is refused before the file is read
     with working("Estimating the share of positives"):
-        checked = _reviewed(file, given, scenario, confidence)
+        checked = _reviewed(file, given)
         noise_found = clusters = None
         if checked is not None:
             tally = checked.tally
-            prior, answer = _by_checked_rows(checked, asked)
+            prior, answer = _by_checked_rows(checked, given)
         else:
             counted = _counted(file, given)
             tally = counted if isinstance(counted, Tally) else counted.tally
-            prior, noise_found, answer = _estimated(counted, scenario, confidence, **asked)
+            prior, noise_found, answer = _estimated(counted, given)
             clusters = _clusters(counted)
             answer |= {} if clusters is None else {"clusters": clusters.to_dict()}
-    answer["rows_to_audit"] = _advice(prior, confidence, tally.totals.unlabelled)
+    advice = answer["rows_to_audit"] = _advice(prior, confidence, tally.totals.unlabelled)
     answer["notices"] = [str(notice) for notice in prior.notices]
     with all_or_none({} if json_path is None else as_files({json_path: to_json(answer)})):
-        if plot_path is not None:
-            write_figure(plot_path, prior.plot().figure)
-    if json_path != "-":
-        advice = answer["rows_to_audit"]
+        if given["plot_path"] is not None:
+            write_figure(given["plot_path"], prior.plot().figure)
+    if is_shown(given):
+        explain = given["explain"]
         lines = prior_lines(prior, tally, Scenario(scenario), clusters, noise_found, advice, explain=explain)
         if "estimators" in answer:
             lines += estimator_lines(answer["estimators"])
-        if checked is None and audit is None:
+        if checked is None and given["audit"] is None:
             lines += ["", *_next(tally)]
-        lines += paste_lines(prior, {**given, **asked}, noise_found)
-        click.echo("\n".join(lines))
+        lines += paste_lines(prior, given, noise_found)
+        show("\n".join(lines), explain=explain or given["compare"])
 
 
-def _by_checked_rows(checked: Reviewed, asked: dict[str, Any]) -> tuple[ClassPrior, dict[str, Any]]:
+def _by_checked_rows(checked: Reviewed, given: dict[str, Any]) -> tuple[ClassPrior, dict[str, Any]]:
     """The audit's class prior, which nothing else may settle."""
-    if asked != {"method": None, "compare": False, "label_noise": "0", "audit": None, "combine": False}:
+    alone = {"method": None, "compare": False, "label_noise": "0", "audit": None, "combine": False}
+    if any(given[name] != usual for name, usual in alone.items()):
         raise click.UsageError(
             "--reviews settles the class prior: leave out --method, --all, --label-noise, --audit and --combine."
         )
@@ -159,15 +111,14 @@ def _counted(file: str, given: dict[str, Any]) -> Tally | BucketTally:
     """The rows, by cluster where a column or the file itself says which of them belong together."""
     from pulens.inputs import holds_buckets, read_buckets, read_tally
 
-    reading = {**reading_arguments(given), **engine_arguments(given)}
-    if given["cluster"] is not None:
-        return read_buckets(file, cluster=given["cluster"], **reading)
-    return read_buckets(file, **reading) if holds_buckets(file) else read_tally(file, **reading)
+    if given["cluster"] is not None or holds_buckets(file):
+        return read_buckets(file, **asked(read_buckets, given))
+    return read_tally(file, **asked(read_tally, given))
 
 
 def _clusters(counted: Tally | BucketTally) -> Clustering | None:
     from pulens.counts.buckets import BucketTally
-    from pulens.doors.clustering import Clustering
+    from pulens.evaluation.clustering import Clustering
     from pulens.priors.clustered import design_effect
 
     if not isinstance(counted, BucketTally):
@@ -176,22 +127,15 @@ def _clusters(counted: Tally | BucketTally) -> Clustering | None:
 
 
 def _estimated(
-    counted: Tally | BucketTally,
-    scenario: str,
-    confidence: float,
-    *,
-    method: str | None,
-    compare: bool,
-    label_noise: str,
-    audit: str | None,
-    combine: bool,
+    counted: Tally | BucketTally, given: dict[str, Any]
 ) -> tuple[ClassPrior, LabelNoise | None, dict[str, Any]]:
     """The class prior, the label noise if that was to be estimated too, and both as plain values."""
     from pulens.counts.tally import Tally
     from pulens.priors import estimate_from_buckets, estimate_from_tally, estimate_prior_and_noise
 
     tally = counted if isinstance(counted, Tally) else counted.tally
-    if label_noise == "estimate":
+    method, scenario, confidence, audit = (given[name] for name in ("method", "scenario", "confidence", "audit"))
+    if given["label_noise"] == "estimate":
         if not isinstance(counted, Tally):
             raise PulensError(
                 "--label-noise estimate assumes independent rows, and --cluster says that they are not: give "
@@ -201,26 +145,28 @@ def _estimated(
             raise click.UsageError("--audit cannot be combined with --label-noise estimate.")
         both = estimate_prior_and_noise(tally, method=method or "auto", scenario=scenario, confidence=confidence)
         return both.class_prior, both.label_noise, both.to_dict()
-    options: dict[str, Any] = {"scenario": scenario, "label_noise": _share(label_noise), "confidence": confidence}
-    found: Any = estimate_from_tally if isinstance(counted, Tally) else estimate_from_buckets
-    prior: ClassPrior = found(counted, method, audit=audit, combine=combine, **options)
+    options: dict[str, Any] = {"scenario": scenario, "label_noise": _share(given["label_noise"])}
+    options["confidence"] = confidence
+    result: Any = estimate_from_tally if isinstance(counted, Tally) else estimate_from_buckets
+    prior: ClassPrior = result(counted, method, audit=audit, combine=given["combine"], **options)
     answer: dict[str, Any] = {"class_prior": prior.to_dict()}
-    if compare:
+    if given["compare"]:
         answer["estimators"] = _every_estimator(tally, options)
     return prior, None, answer
 
 
-def _reviewed(file: str, given: dict[str, Any], scenario: str, confidence: float) -> Reviewed | None:
+def _reviewed(file: str, given: dict[str, Any]) -> Reviewed | None:
     """The rows that people checked, if any were named."""
-    from pulens.doors.reviews import reviewed
-    from pulens.doors.reviews_asked import ReviewsAsked
-    from pulens.inputs import Reading
+    from pulens.evaluation.review_options import ReviewOptions
+    from pulens.evaluation.reviews import reviewed
+    from pulens.inputs import ReadOptions
 
-    asked = ReviewsAsked(**review_arguments(given))
+    checked = ReviewOptions(**asked(ReviewOptions, given))
     if given["cluster"] is not None and (given["reviews"] is not None or given["reviewed_above"] is not None):
         raise PulensError("checked rows were drawn one by one, whatever their cluster: leave --cluster out.")
-    reading = Reading(**reading_arguments(given), **engine_arguments(given))
-    return reviewed(file, None, reading, asked, scenario=scenario, confidence=confidence, seed=0, check=False)
+    reading = ReadOptions(**asked(ReadOptions, {**given, "cluster": None}))
+    kept = {name: given[name] for name in ("scenario", "confidence")}
+    return reviewed(file, None, reading, checked, **kept, seed=0, check=False)
 
 
 def _next(tally: Tally) -> list[str]:
@@ -237,44 +183,37 @@ def _next(tally: Tally) -> list[str]:
     return [f"next: check {rows} rows, drawn where answers matter; they settle it:", *pasteable(command)]
 
 
-def _show_within(
-    file: str,
-    within: tuple[str, ...],
-    json_path: str | None,
-    alone: dict[str, Any],
-    method: str | None,
-    scenario: str,
-    label_noise: str,
-    confidence: float,
-    given: dict[str, Any],
-) -> None:
+def _show_within(file: str, given: dict[str, Any]) -> None:
     """One class prior per cell, and that of all rows."""
-    from pulens.cli._output import working
+    from pulens.cli._output import deliver, working
     from pulens.cli._typed import typed_command
-    from pulens.cli._write import to_json, write_texts
-    from pulens.doors.within import estimate_prior_within
+    from pulens.cli._write import to_json
+    from pulens.evaluation.stratified import estimate_prior_within
+    from pulens.report.lines import pasteable
     from pulens.report.next_steps import another_command
 
-    for option, said in {**alone, "--confidence": confidence != 0.95}.items():
+    alone = {
+        "--all": given["compare"],
+        "--plot": given["plot_path"],
+        "--audit": given["audit"],
+        "--label-noise estimate": given["label_noise"] == "estimate",
+        "--reviews": given["reviews"] is not None or given["reviewed_above"] is not None,
+        "--cluster": given["cluster"],
+        "--confidence": given["confidence"] != 0.95,
+    }
+    for option, said in alone.items():
         if said:
             raise PulensError(
                 f"{option} is about one class prior, and --within estimates one for each cell: give one of them."
             )
-    columns: Any = within[0] if len(within) == 1 else list(within)
-    asked: dict[str, Any] = {"scenario": scenario, "label_noise": _share(label_noise), "method": method}
     with working("Estimating the share of positives in each cell"):
-        reading = {**reading_arguments(given), **engine_arguments(given)}
-        found = estimate_prior_within(file, labelled_within=columns, **asked, **reading)
-    if json_path is not None:
-        write_texts({json_path: to_json(found.to_dict())})
-    if json_path != "-":
-        command = typed_command(click.get_current_context())
-        named = () if method is None else ("--class-prior", method)
-        columns_typed = tuple(word for name in within for word in ("--within", name))
-        line = another_command(command, ("evaluate",), (*columns_typed, *named))
-        from pulens.report.lines import pasteable
-
-        click.echo("\n".join([f"{found}\n", "To evaluate with these:", *pasteable(line)]))
+        said = asked(estimate_prior_within, given, label_noise=_share(given["label_noise"]))
+        result = estimate_prior_within(file, **said)
+    named = () if given["method"] is None else ("--class-prior", given["method"])
+    columns = tuple(word for name in given["labelled_within"] for word in ("--within", name))
+    line = another_command(typed_command(click.get_current_context()), ("evaluate",), (*columns, *named))
+    text = "\n".join([f"{result}\n", "To evaluate with these:", *pasteable(line)])
+    deliver({**given, "explain": True}, lambda: text, json=lambda: to_json(result.to_dict()))
 
 
 def _every_estimator(tally: Tally, options: dict[str, Any]) -> dict[str, float]:

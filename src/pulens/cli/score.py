@@ -187,13 +187,13 @@ def _scored(learner: Any, values: Any, model: str, file: str) -> Any:
         except Exception as error:  # whatever a classifier of somebody's own, or a damaged one, may raise
             said = " ".join(str(error).split())[:200]
             raise InputError(
-                f"{model} cannot score {file}: {type(error).__name__}: {said}. The model is damaged, or wants other "
-                "rows: train it anew, or score it from Python."
+                f"{model} cannot score {file}: {type(error).__name__}: {said}. The model is damaged, or expects other "
+                "columns: train it again, or score it from Python."
             ) from error
     unknown = np.flatnonzero(~np.isfinite(scores))
     if unknown.size:
         raise InputError(
             f"{model} gives no number for {unknown.size:,} of {len(scores):,} rows, the first of them data row "
-            f"{unknown[0] + 1:,}: the model is damaged, or a feature is too large. Train it anew, or repair the row."
+            f"{unknown[0] + 1:,}: the model is damaged, or a feature is too large. Train it again, or repair the row."
         )
     return scores

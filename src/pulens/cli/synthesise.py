@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number, scenario_option, written_options
+from pulens.cli._options import Number, offers, written_options
 from pulens.errors import InputError, listed
 
 TRUTH = ("part", "row", "is_positive")
@@ -34,7 +34,7 @@ TRUTH = ("part", "row", "is_positive")
 @click.option("--test", "test_path", metavar="PATH", help="File for test rows, without labels.")
 @click.option("--json", "json_path", metavar="PATH", help="File for the facts: class priors, counts, configuration.")
 @click.option("--label", default="label", show_default=True, help="Name of the column of PU labels that is written.")
-@scenario_option("single-set: labels within one sample. case-control: labelled rows and a sample of the population.")
+@offers(scenario="single-set: labels within one sample. case-control: labelled rows and a sample of the population.")
 @click.option("--label-frequency", type=Number(), help="Share of positives that get a label.  [default: 0.1]")
 @click.option("--labelled", type=int, help="Number of labelled rows, instead.")
 @click.option("--mechanism", default="S1", show_default=True, help="S1 to S4, scenario-1, scenario-2, or a full name.")
@@ -159,14 +159,14 @@ def _labelled(table: Any, columns: list[str], label: str, part: Any) -> dict[str
 
 def _truth(made: Any, label: str) -> dict[str, list[Any]]:
     """One row per row of each part; rows are counted from 1, as data rows of the file."""
-    found: dict[str, list[Any]] = {"part": [], "row": [], label: [], "is_positive": []}
+    result: dict[str, list[Any]] = {"part": [], "row": [], label: [], "is_positive": []}
     for name in ("train", "validation", "test"):
         part = getattr(made, name)
         if part is None:
             continue
         labels = getattr(part, "labels", None)
-        found["part"] += [name] * len(part.rows)
-        found["row"] += (part.rows + 1).tolist()
-        found[label] += [None] * len(part.rows) if labels is None else labels.tolist()
-        found["is_positive"] += getattr(made.truth, name).astype(int).tolist()
-    return found
+        result["part"] += [name] * len(part.rows)
+        result["row"] += (part.rows + 1).tolist()
+        result[label] += [None] * len(part.rows) if labels is None else labels.tolist()
+        result["is_positive"] += getattr(made.truth, name).astype(int).tolist()
+    return result

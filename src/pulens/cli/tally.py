@@ -6,27 +6,22 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import (
-    cluster_option,
-    engine_arguments,
-    engine_options,
-    many_scores_options,
-    offers,
-    reading_arguments,
-)
+from pulens.cli._options import ENGINE, ROWS, SEVERAL, asked, offers
 from pulens.errors import PulensError
 
 
 @click.command(name="tally")
 @click.argument("source", metavar="SOURCE")
-@offers(out={"required": True, "help": "The tally file to write, such as monday.tally."})
-@many_scores_options(
-    "Column of scores; higher is more positive. Give it once for each model to count them together, as pulens compare "
-    "needs them.  [default: score]"
+@offers(
+    *("out", *ROWS, *ENGINE, "cluster"),
+    out={"required": True, "help": "The tally file to write, such as monday.tally."},
+    score=SEVERAL
+    | {
+        "help": "Column of scores; higher is more positive. Give it once for each model to count them together, as "
+        "pulens compare needs them.  [default: score]"
+    },
 )
-@engine_options
-@cluster_option
-def command(source: str, out: str, score: tuple[str, ...], cluster: str | None, **given: Any) -> None:
+def command(source: str, out: str, score: tuple[str, ...], **given: Any) -> None:
     """Count the rows of SOURCE into a small file that can be merged and evaluated later.
 
     SOURCE is whatever `pulens evaluate` takes: a file, a folder or glob of files, a database. Several scores make a
@@ -50,17 +45,17 @@ def command(source: str, out: str, score: tuple[str, ...], cluster: str | None, 
     check_targets({"--out": out}, source)
     is_joint = len(score) > 1
     columns: Any = list(score) if is_joint else (*score, "score")[0]
-    arguments = {**reading_arguments({**given, "score": columns}), **engine_arguments(given)}
-    if is_joint and arguments.pop("tolerance") is not None:
-        raise PulensError("--tolerance bins one score; a joint tally of several keeps every combination of scores.")
     read: Any = read_joint if is_joint else read_tally
-    if cluster is not None:
+    if is_joint and given["tolerance"] is not None:
+        raise PulensError("--tolerance bins one score; a joint tally of several keeps every combination of scores.")
+    if given["cluster"] is not None:
         if is_joint:
             raise PulensError(
                 "--cluster counts the rows of one score; name one with --score. pulens compare takes the rows "
                 "themselves with --cluster."
             )
-        read, arguments["cluster"] = read_buckets, cluster
+        read = read_buckets
+    arguments = asked(read, given, score=columns)
     counted = read(source, allow_one_kind=True, **arguments)
     write_tally_file(out, TallyFile.of(counted, source=shown_address(source), **arguments))
     click.echo(counted_words(out, counted))

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulens.cli._columns import typed_column_options
-from pulens.cli._options import TrainingPrior, offers, scenario_option, written_options
+from pulens.cli._options import COLUMN_KINDS, TrainingPrior, offers, written_options
 from pulens.cli.fit import POSITIVE
 
 if TYPE_CHECKING:
@@ -19,34 +18,28 @@ if TYPE_CHECKING:
 @click.command(name="train")
 @click.argument("file")
 @offers(
-    *("learner", "out", "label", "positive", "features", "drop", "id"),
+    *("learner", "out", "label", "positive", "features", "drop", "id", *COLUMN_KINDS, "class_prior", "scenario"),
+    *("backbone", "standardise", "settings", "seed", "cluster", "device"),
     out={"required": True, "metavar": "FOLDER", "help": "Where to write the trained learner."},
     positive=POSITIVE,
     features="Column to learn from.  [default: all but the label]",
     id="Column that identifies rows: not learned from.",
-)
-@typed_column_options
-@click.option(
-    "--class-prior",
-    type=TrainingPrior(),
-    default=None,
-    help="Share of positives in the population: one number, or an estimator (auto, dedpul, ...); of boosted_pu also "
-    "a range to keep the estimate in, 0.1:0.3. Default: estimated.",
-)
-@scenario_option()
-@click.option("--backbone", default="mlp", show_default=True, help="Of learners with a network: mlp or linear.")
-@click.option(
-    "--standardise/--no-standardise",
-    default=True,
-    help="Of learners with a network: scale features to mean 0 and deviation 1 first.",
-)
-@offers(
-    *("settings", "seed", "cluster"),
+    class_prior={
+        "type": TrainingPrior(),
+        "help": "Share of positives in the population: one number, or an estimator (auto, dedpul, ...); of boosted_pu "
+        "also a range to keep the estimate in, 0.1:0.3. Default: estimated.",
+    },
+    backbone={"default": "mlp", "show_default": True, "help": "Of learners with a network: mlp or linear."},
+    standardise={
+        "flags": ("--standardise/--no-standardise",),
+        "default": True,
+        "help": "Of learners with a network: scale features to mean 0 and deviation 1 first.",
+    },
     seed={"type": click.IntRange(min=0)},
     cluster="Column of groups whose rows are alike (a patient, a customer): not learned from, and never split where "
     "rows are held out.",
+    device={"default": "auto", "show_default": True, "help": "auto, cpu or cuda."},
 )
-@click.option("--device", default="auto", show_default=True, help="auto, cpu or cuda.")
 @written_options
 def command(file: str, learner: str, out: str, **given: Any) -> None:
     """Train a learner on a table of features with PU labels, and write it to a folder.
@@ -211,12 +204,12 @@ def _check_labelled(labelled: int, rows: int, file: str, given: dict[str, Any]) 
     if 0 < labelled < rows:
         return
     label = given["label"]
-    found = label_values(file, label, format=given["format"], delimiter=given["delimiter"])
+    result = label_values(file, label, format=given["format"], delimiter=given["delimiter"])
     wrong = f"has the label value {listed(given['positive'])}" if given["positive"] else "is labelled positive (1)"
     if labelled:
         wrong = "is unlabelled" if given["positive"] else "is unlabelled (0 or empty)"
     raise InputError(
         f"{file}: no row of column {label!r} {wrong}, and learning needs labelled and unlabelled rows. The column "
-        f"holds {listed(found)}: say with --positive which value means labelled positive, or with --label which column "
-        "has the labels."
+        f"holds {listed(result)}: say with --positive which value means labelled positive, or with --label which "
+        "column has the labels."
     )

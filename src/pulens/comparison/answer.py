@@ -14,13 +14,13 @@ from pulens.comparison.paired import Difference
 from pulens.comparison.reviewed import ReviewedComparison
 from pulens.comparison.worth import Worth
 from pulens.counts.tally import Totals
-from pulens.doors.clustering import Clustering
 from pulens.errors import UnknownNameError, listed, nearest, shown, spoken
 from pulens.estimate import Estimate
+from pulens.evaluation.clustering import Clustering
 from pulens.evidence import Evidence, few_clusters
 from pulens.frozen import FrozenMapping, offered
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.prior_uncertainty import PriorUncertainty
 from pulens.keywords import typed
 from pulens.metrics import METRICS, among
 from pulens.notice import Notice, Severity, worst_first
@@ -29,7 +29,7 @@ from pulens.scalars import is_among
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
-    from pulens.cells import CellEvidence
+    from pulens.strata import StratifiedEvidence
 
 
 #: What completion offers.
@@ -60,6 +60,7 @@ class Comparison:
     #: the class prior by each model's scores, where it was estimated; the lowest is taken for all
     prior_by: Mapping[str, float] = field(default_factory=FrozenMapping)
     bands: Bands | None = None  # how sure each model's number is along the class prior, where rows are independent
+    labelling: str = "random"  # how positives are taken to have come by their labels
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
 
     def __dir__(self) -> list[str]:
@@ -94,12 +95,12 @@ class Comparison:
     @property
     def notices(self) -> tuple[Notice, ...]:
         """What to know before using the numbers, worst first."""
-        found = (*self.class_prior.notices, *few_clusters(self.evidence))
+        result = (*self.class_prior.notices, *few_clusters(self.evidence))
         if self.worth is not None:
-            found = (*found, *self.worth.notices)
+            result = (*result, *self.worth.notices)
         if self.contradicted:
-            found = (Notice(Severity.SERIOUS, "labels-not-random", contradiction(self)), *found)
-        return worst_first(found)
+            result = (Notice(Severity.SERIOUS, "labels-not-random", contradiction(self)), *result)
+        return worst_first(result)
 
     @property
     def contradicted(self) -> tuple[str, ...]:
@@ -107,7 +108,7 @@ class Comparison:
         return tuple(
             model
             for model in self.models
-            if any(found[model].basis == "possible worlds" for found in self.estimates.values())
+            if any(result[model].basis == "possible worlds" for result in self.estimates.values())
         )
 
     @property
@@ -175,6 +176,7 @@ class Comparison:
             "class_prior": self.class_prior.to_dict(),
             **({"class_prior_by": dict(self.prior_by)} if self.prior_by else {}),
             "scenario": str(self.scenario),
+            "labelling": self.labelling,
             "label_noise": self.evidence.label_noise,
             **({"within": list(self.within)} if self.within else {}),
             "confidence": self.confidence,
@@ -184,7 +186,7 @@ class Comparison:
             "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
             "metrics": {
                 name: {
-                    "estimates": {model: found.to_dict() for model, found in estimates.items()},
+                    "estimates": {model: result.to_dict() for model, result in estimates.items()},
                     "differences": [pair.to_dict() for pair in self.differences[name]],
                     "order": self.order[name].to_dict(),
                 }
@@ -216,7 +218,7 @@ class Comparison:
         """
         from pulens.inputs.frames import frame_of
 
-        pairs = [pair for found in self.differences.values() for pair in found]
+        pairs = [pair for result in self.differences.values() for pair in result]
         ends = [(nan, nan) if pair.interval is None else (pair.interval.low, pair.interval.high) for pair in pairs]
         columns: dict[str, list[Any]] = {
             **{name: [getattr(pair, name) for pair in pairs] for name in ("metric", "first", "second", "value")},
@@ -246,9 +248,9 @@ class Comparison:
         return draw_comparison(self, axes=axes, metric=self._named(metric))
 
 
-def estimates_of_prior(models: Sequence[str], settled: Sequence[Evidence | CellEvidence]) -> Mapping[str, float]:
+def estimates_of_prior(models: Sequence[str], resolved: Sequence[Evidence | StratifiedEvidence]) -> Mapping[str, float]:
     """The class prior estimated from each model's scores; empty where it was given."""
-    priors = [found.class_prior for found in settled]
+    priors = [result.class_prior for result in resolved]
     if not all(prior.method.startswith("estimated") for prior in priors):
         return FrozenMapping()
     return FrozenMapping({model: prior.value for model, prior in zip(models, priors, strict=True)})
@@ -278,14 +280,14 @@ def contradiction(comparison: Comparison) -> str:
 
 def verdict(comparison: Comparison, named: str | None = None) -> str:
     """The sentence; ``named`` is how it calls the metric, by default by its title."""
-    found = _verdict(comparison, named)
-    return f"{contradiction(comparison)} If it were: {found}" if comparison.contradicted else found
+    result = _verdict(comparison, named)
+    return f"{contradiction(comparison)} If it were: {result}" if comparison.contradicted else result
 
 
 def _verdict(comparison: Comparison, named: str | None) -> str:
     best, rivals = comparison.leader(), comparison.rivals()
     metric = named or _title(comparison.metric)
-    order, treatment = comparison.order[comparison.metric], PriorDoubt(comparison.evidence).treatment
+    order, treatment = comparison.order[comparison.metric], PriorUncertainty(comparison.evidence).treatment
     # a prior that is drawn is rarely at the ends of its interval: a winner found all the same is one
     if order.winner_crossings and (treatment == "range" or (treatment == "drawn" and rivals)):
         changes = "; ".join(str(crossing) for crossing in order.winner_crossings)

@@ -9,16 +9,16 @@ from pulens.comparison.parameters import given_parameters
 from pulens.errors import PulensError, shown
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.inference.kernels.redraws import compress
+from pulens.inference.kernels.resampling import Resampling
 from pulens.inputs.arrays import listed_values
-from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.redraws import compress
-from pulens.intervals.kernels.resampling import Resampling
 from pulens.metrics import among, find
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.metric import Metric
 from pulens.priors import ClassPrior
 from pulens.priors.class_prior import unlabelled_prior
 from pulens.scalars import real
+from pulens.selection import Favouring, Practice, estimator_of, read_under
 
 MOST_REDRAWS = 400  # a band is looked at: its ends need fewer redraws than an interval that is quoted
 
@@ -35,6 +35,7 @@ class Bands:
     thresholds: Mapping[str, float]
     metrics: Mapping[str, Metric]
     resampling: Resampling
+    uneven: Practice | Favouring | None = None  # how labels favour easy positives
 
     def over(self, name: str, class_priors: Iterable[float]) -> dict[str, list[Interval | None]]:
         """The interval of each model's metric at every class prior.
@@ -63,5 +64,7 @@ class Bands:
         share = unlabelled_prior(class_prior, evidence.tally.totals, evidence.scenario, evidence.label_noise)
         exact = replace(evidence, class_prior=ClassPrior(class_prior, share, "tried"), prior_held="population")
         rougher = replace(self.resampling, redraws=min(self.resampling.redraws, MOST_REDRAWS))
-        asked = given_parameters(name, metric)
-        return estimate(name, find(name), exact, threshold=threshold, doubts=Doubts(exact, rougher), **asked).interval
+        asked, read = given_parameters(name, metric), read_under(exact, self.uneven)
+        return estimate(
+            name, find(name), read, threshold=threshold, doubts=estimator_of(read, rougher), **asked
+        ).interval

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -22,15 +21,15 @@ from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.inference.clustered import ClusterJackknife, Jackknife
+from pulens.inference.kernels.holm import holm
+from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, student_quantile
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.measured import Target
+from pulens.inference.policy import ends_in_doubt
+from pulens.inference.prior_uncertainty import KnownOfPrior, holding
+from pulens.inference.sampling_distribution import SamplingDistribution
 from pulens.inputs import read_buckets
-from pulens.intervals.clustered import DeleteABucket, Jackknife
-from pulens.intervals.kernels.holm import holm
-from pulens.intervals.kernels.jackknife import FEWEST_BUCKETS, student_quantile
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.of_metric import Target
-from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import KnownOfPrior, holding
-from pulens.intervals.workshop import Workshop
 from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.types import Floats
@@ -60,16 +59,16 @@ def read_clustered_models(source: Any, scores: Any, **reading: Any) -> Clustered
     if isinstance(scores, Mapping):
         names = [str(name) for name in scores]
         check_models(names)
-        found = [read_buckets(source, values, **reading) for values in scores.values()]
+        result = [read_buckets(source, values, **reading) for values in scores.values()]
     elif scores is None and columns is not None:
         names = columns_of_models(columns)
-        found = [read_buckets(source, score=name, **reading) for name in names]
+        result = [read_buckets(source, score=name, **reading) for name in names]
     else:
         raise PulensError(
             'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
             f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
         )
-    return ClusteredModels(tuple(names), tuple(found))
+    return ClusteredModels(tuple(names), tuple(result))
 
 
 def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:
@@ -94,14 +93,14 @@ def differences_of_clusters(
 ) -> tuple[Difference, ...]:
     """All pairs of models; over a range of class priors the worst p-value counts."""
     pairs = list(combinations(models, 2))
-    found = [_pair(metric, models[one].less(models[two], doubt), confidence, method) for one, two in pairs]
-    adjusted = holm([part[3] for part in found])
+    result = [_pair(metric, models[one].less(models[two], doubt), confidence, method) for one, two in pairs]
+    adjusted = holm([part[3] for part in result])
     reason = metric.undefined_because or "it is undefined without some clusters"
     if next(iter(models.values())).buckets < FEWEST_BUCKETS:
         reason = f"labelled or other rows lie in fewer than {FEWEST_BUCKETS} clusters"
     return tuple(
         Difference(name, first, second, *part, corrected, reason if part[1] is None else None)
-        for (first, second), part, corrected in zip(pairs, found, adjusted, strict=True)
+        for (first, second), part, corrected in zip(pairs, result, adjusted, strict=True)
     )
 
 
@@ -112,14 +111,13 @@ def model_of_clusters(
 
     Two models beyond the possible still have an order.
     """
-    shop, at = Workshop(evidence, resampling), threshold if metric.needs_threshold else None
+    distribution, at = SamplingDistribution(evidence, resampling), threshold if metric.needs_threshold else None
 
     def value(prior: float) -> float:
         return raw_value(metric, evidence.tally, evidence.assumptions_at(prior), at)
 
-    left = lru_cache(DeleteABucket(shop, Target(metric, value, at, {})).replicates)
-    rows = evidence.tally.totals.labelled
-    return Jackknife(value, left, doubt, shop.fewest_buckets, rows, shop.freedom, (metric.lowest, metric.highest))
+    method = ClusterJackknife(distribution, Target(metric, value, at, {}))
+    return method.at(value, method.replicates, doubt)
 
 
 def _pair(

@@ -20,6 +20,8 @@ from pulens.inputs import read_joint, read_sample
 from pulens.inputs.tallies import is_tally_file
 from pulens.keywords import check_column
 from pulens.scenario import Scenario
+from pulens.selection import rank_correlations
+from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,17 +41,21 @@ class JointCounts:
     def tallies(self) -> list[Tally]:
         return [self.joint.tally(name) for name in self.names]
 
+    def agreement(self) -> Floats:
+        """How far each pair of models ranks the labelled rows alike."""
+        return rank_correlations([self.joint.column(name) for name in self.names], self.joint.labelled)
+
     def paired(self, scenario: Scenario) -> PairedRows:
         """The rows to redraw: each kind by itself in case-control, all rows together in the single set."""
         joint = self.joint
         kinds = [kind.astype(np.int64, copy=False) for kind in (joint.labelled, joint.unlabelled, joint.negative)]
-        places = [np.flatnonzero(kind) for kind in kinds]
-        edges = np.cumsum([0, *(each.size for each in places)])
-        apart = [slice(*edges[[kind, kind + 1]]) for kind in range(3) if places[kind].size]
-        which = np.concatenate(places)
+        indices = [np.flatnonzero(kind) for kind in kinds]
+        edges = np.cumsum([0, *(each.size for each in indices)])
+        apart = [slice(*edges[[kind, kind + 1]]) for kind in range(3) if indices[kind].size]
+        which = np.concatenate(indices)
         return PairedRows(
             self.names,
-            np.concatenate([kind[place] for kind, place in zip(kinds, places, strict=True)]),
+            np.concatenate([kind[index] for kind, index in zip(kinds, indices, strict=True)]),
             np.repeat(np.arange(3, dtype=np.int8), np.diff(edges)),
             np.zeros(which.size, np.int8),
             {name: joint.column(name)[which] for name in self.names},
@@ -104,7 +110,7 @@ def check_models(names: Sequence[str]) -> None:
         check_column("score", name)
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
-        raise PulensError(f"the score column {repeated[0]!r} is named twice; a model has nothing to win over itself.")
+        raise PulensError(f"the score column {repeated[0]!r} is named twice; a model cannot be compared with itself.")
     if len(names) < 2:
         raise PulensError(
             f"a comparison needs at least two models, got {len(names)}: {', '.join(map(str, names)) or 'none'}."

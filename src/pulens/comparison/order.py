@@ -65,7 +65,9 @@ class Order:
     def to_dict(self) -> dict[str, Any]:
         return {
             "class_priors": self.class_priors.tolist(),
-            "values": {name: [None if np.isnan(v) else float(v) for v in found] for name, found in self.values.items()},
+            "values": {
+                name: [None if np.isnan(v) else float(v) for v in result] for name, result in self.values.items()
+            },
             "crossings": [crossing.to_dict() for crossing in self.crossings],
             "winners": list(self.winners),
         }
@@ -90,7 +92,7 @@ def order_by_prior(
     """
     values = {name: np.array([value(name, prior) for prior in unlabelled_priors.tolist()]) for name in names}
     sign = 1.0 if higher_is_better else -1.0
-    found = []
+    result = []
     for first, second in combinations(names, 2):
 
         def lead(prior: float, first: str = first, second: str = second) -> float:
@@ -104,17 +106,17 @@ def order_by_prior(
         clear = [(prior, gap) for prior, gap in ahead if abs(gap) > 1e-12]
         for (low, before), (high, after) in pairwise(clear):
             if before * after < 0:
-                place = _bisect(lead, low, high, before)
+                index = _bisect(lead, low, high, before)
                 names_in_order = (first, second) if before > 0 else (second, first)
-                found.append(Crossing(*names_in_order, to_class_prior(place), place))
-    found.sort(key=lambda crossing: crossing.unlabelled_prior)
+                result.append(Crossing(*names_in_order, to_class_prior(index), index))
+    result.sort(key=lambda crossing: crossing.unlabelled_prior)
     priors = np.array([to_class_prior(prior) for prior in unlabelled_priors.tolist()])
     at_the_top = []
-    for crossing in found:
+    for crossing in result:
         top = max(sign * value(name, crossing.unlabelled_prior) for name in names)
         if sign * value(crossing.below, crossing.unlabelled_prior) >= top - 1e-6:
             at_the_top.append(crossing)
-    return Order(metric, priors, values, tuple(found), tuple(at_the_top), higher_is_better)
+    return Order(metric, priors, values, tuple(result), tuple(at_the_top), higher_is_better)
 
 
 def _bisect(lead: Callable[[float], float], low: float, high: float, before: float) -> float:

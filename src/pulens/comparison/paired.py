@@ -12,9 +12,9 @@ from scipy.special import ndtr, ndtri, stdtr
 
 from pulens.confidence import check_confidence
 from pulens.estimate import Interval
-from pulens.intervals.construction import Construction, Ends
-from pulens.intervals.kernels.quantiles import expanded_tail, percentiles
-from pulens.intervals.prior_doubt import KnownOfPrior
+from pulens.inference.kernels.quantiles import expanded_tail, percentiles
+from pulens.inference.method import IntervalMethod, Limits
+from pulens.inference.prior_uncertainty import KnownOfPrior
 from pulens.types import Floats
 
 ROUGH = 10
@@ -70,11 +70,11 @@ def _plain(value: float) -> float | None:
 
 
 @dataclass(frozen=True, eq=False)
-class DifferenceOfRedraws(Construction):
+class DifferenceOfRedraws(IntervalMethod):
     """The difference of two models in joint redraws, at every class prior at which it has to be known.
 
     Percentiles of redraws, spread as a t distribution spreads: few labelled rows say less than they seem to
-    (:func:`~pulens.intervals.kernels.quantiles.expanded_tail`). Where the class prior is drawn every redraw has its
+    (:func:`~pulens.inference.kernels.quantiles.expanded_tail`). Where the class prior is drawn every redraw has its
     own, and there is one column of them.
 
     >>> pair = DifferenceOfRedraws(np.array([0.0]), [np.linspace(-1, 1, 2001)], 10**9)
@@ -95,7 +95,7 @@ class DifferenceOfRedraws(Construction):
     def value(self, prior: int) -> float:
         return float(self.seen[prior])
 
-    def ends(self, prior: int | None, tail: float) -> Ends:
+    def ends(self, prior: int | None, tail: float) -> Limits:
         each = expanded_tail(tail, self.n_labelled, FEWEST_LABELLED)
         return percentiles(self.redrawn[0 if prior is None else prior], each, each)
 
@@ -111,7 +111,7 @@ def two_sided_p(draws: Floats, n_labelled: int, length: float = 0.0) -> float:
 
     ``length`` is that of the range of differences over the class priors that may be true, in standard errors: an
     interval over a range may miss with :math:`\Phi(-c)` on the near side and :math:`\Phi(-c - length)` on the other
-    (:func:`~pulens.intervals.kernels.quantiles.tail_for_range`), so that is the level at which it touches zero at c.
+    (:func:`~pulens.inference.kernels.quantiles.tail_for_range`), so that is the level at which it touches zero at c.
 
     Where fewer than ten redraws lie on the other side of zero their share is too rough a number, and the distance
     of the mean in standard deviations takes its place.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -27,25 +27,24 @@ from pulens.comparison.redraws import PairedRedraws
 from pulens.comparison.reviewed import reviewed_comparison
 from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
-from pulens.doors.evaluate import best_threshold, refuse_without_cells
-from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
-from pulens.evidence import NOT_USED, Evidence, Question
+from pulens.evaluation.evaluate import best_threshold, refuse_without_cells
+from pulens.evaluation.review_options import ReviewOptions
+from pulens.evidence import NOT_USED, Evidence, IntervalOptions
 from pulens.frozen import FrozenMapping
+from pulens.inference.kernels.holm import holm
+from pulens.inference.kernels.redraws import BootstrapCounts
+from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
+from pulens.inference.measured import depends_on_class_prior
+from pulens.inference.policy import ends_in_doubt
+from pulens.inference.prior_draws import PriorDraws
+from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty, holding
+from pulens.inference.replicates import Replicates
 from pulens.inputs import ROWS
 from pulens.inputs.frames import keeps_library
 from pulens.inputs.reading import said
-from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.holm import holm
-from pulens.intervals.kernels.redraws import Redrawn
-from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS, Resampling
-from pulens.intervals.measured import depends_on_class_prior
-from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt, holding
-from pulens.intervals.prior_draws import PriorDraws
-from pulens.intervals.replicates import Replicates
-from pulens.keywords import hands_on, names_of
+from pulens.keywords import forwards_keywords, names_of
 from pulens.metrics import find, leading
 from pulens.metrics.net_benefit import check_cost_ratio
 from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
@@ -55,12 +54,27 @@ from pulens.metrics.parts.top_of_list import RankedList, rows_of
 from pulens.metrics.parts.withholding import withhold
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.given import GivenPrior
+from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import DEFAULT_SCENARIO
-from pulens.types import Column, Floats, LabelValues, Places
+from pulens.selection import (
+    Favouring,
+    Practice,
+    correlated_levels,
+    estimator_of,
+    labelling_of,
+    moved_by,
+    read_under,
+    said_of_labels,
+    told_under,
+)
+from pulens.selection.shifts import value_at
+from pulens.selection.tilted import TiltedEvidence
+from pulens.types import Clusters, Column, Floats, LabelValues, Places, RowsLike, Strata, Values
 
 LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
 LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
 PRIORS_TRACED = 65  # when the order is traced
+PRIORS_TILTED = 9  # and at which the labelling is asked what it moves there
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +86,73 @@ class _Asked:
     thresholds: Mapping[str, float]
     evidence: Evidence  # of the first model: counts differ between models, but not the numbers of rows
     resampling: Resampling
+    uneven: Practice | Favouring | None = None  # how labels favour easy positives
 
-    def value(self, metric: Metric, tally: Tally, model: str, unlabelled_prior: float) -> float:
+    def value(self, metric: Metric, model: str, unlabelled_prior: float) -> float:
+        read = self.read[model]
+        (prior,) = self._draws.moved(unlabelled_prior, tuple(read.counted.tally.totals))
+        return float(value_at(read, self._raw(metric, model), float(prior)))
+
+    def over_factor(self, pair: Difference) -> Difference:
+        """A difference over all tilts up to the factor, of either model; one that may have either sign is not clear."""
+        if pair.interval is None:
+            return pair
+        metric, ends = self.metrics[pair.metric], []
+        for model in (pair.first, pair.second):
+            raw, share = self._raw(metric, model), self.middle
+            moved = moved_by(self.read[model], raw, share, np.linspace(0, 1, 5), at_threshold=False)
+            ends.append((min(float(moved.min()), 0.0), max(float(moved.max()), 0.0)))
+        low, high = pair.interval.low + ends[0][0] - ends[1][1], pair.interval.high + ends[0][1] - ends[1][0]
+        interval = told_under(replace(pair.interval, low=low, high=high), self.read[pair.first])
+        if low > 0 or high < 0:
+            return replace(pair, interval=interval)
+        return replace(pair, interval=interval, p_value=1.0, adjusted_p_value=1.0)
+
+    def traced(self, metric: Metric, low: float, high: float) -> Callable[[str, float], float]:
+        """A model's value at any share from low to high; what the labelling moves is linear between a few."""
+        if self.uneven is None:
+            return partial(self.value, metric)
+        counted, nodes = replace(self, uneven=None), np.linspace(low, high, PRIORS_TILTED)
+        moved = {}
+        for model, read in self.read.items():
+            few = read.coarse if isinstance(read, TiltedEvidence) else read
+            raw = self._raw(metric, model)
+            moved[model] = np.array(
+                [
+                    value_at(few, raw, at) - raw(few.counted.tally, few.counted.assumptions_at(at))
+                    for at in nodes.tolist()
+                ]
+            )
+        return lambda model, prior: counted.value(metric, model, prior) + float(np.interp(prior, nodes, moved[model]))
+
+    def _raw(self, metric: Metric, model: str) -> Callable[[Tally, Assumptions], float]:
+        """Not clipped: two models beyond the possible still have an order."""
         threshold = self.thresholds[model] if metric.needs_threshold else None
-        (prior,) = self._draws.moved(unlabelled_prior, tuple(tally.totals))
-        # not clipped: two models beyond the possible still have an order
-        return raw_value(metric, tally, self.evidence.assumptions_at(float(prior)), threshold)
+        return partial(raw_value, metric, threshold=threshold)
+
+    @cached_property
+    def read(self) -> dict[str, Evidence]:
+        """What each model's numbers are read off."""
+        return {name: read_under(own, self.uneven) for name, own in self.evidences(self.rows.tallies()).items()}
+
+    def with_labelling(self, metric: Metric, observed: Floats, redraws: Floats) -> Floats:
+        """Redraws of the rows with a draw of the labelling in each: models on the same labels are tilted alike.
+
+        What the labelling adds is the same for any redraw of the rows: the change that it makes to the rows at hand.
+        """
+        if not isinstance(self.uneven, Practice) or not isinstance(self.rows, JointCounts):
+            return redraws
+        together = self.uneven.correlations_of_models(self.rows.agreement())
+        levels = correlated_levels(len(redraws), together, self.resampling.seed)
+        result = redraws.copy()
+        for index, model in enumerate(self.rows.names):
+            raw, read = self._raw(metric, model), self.read[model]
+            for at, setting in enumerate(self.settings(metric)):
+                prior = self.middle if setting is None else setting
+                middle = observed[at, index] - raw(read.counted.tally, read.counted.assumptions_at(prior))
+                moved = moved_by(read, raw, prior, levels[:, index], at_threshold=metric.reads != "ranking")
+                result[:, at, index] += middle + moved
+        return result
 
     @property
     def _draws(self) -> PriorDraws:
@@ -102,9 +177,9 @@ class _Asked:
             return None
         return max(interval.low, LEAST_SHARE * interval.high), interval.high
 
-    def doubt(self, metric: Metric) -> PriorDoubt:
+    def doubt(self, metric: Metric) -> PriorUncertainty:
         """How doubt about the class prior enters the metric."""
-        return PriorDoubt(self.evidence, depends_on_class_prior(metric, self.evidence.label_noise))
+        return PriorUncertainty(self.evidence, depends_on_class_prior(metric, self.evidence.label_noise))
 
     def settings(self, metric: Metric) -> list[float | None]:
         """The unlabelled priors at which the metric has to be known; ``None`` where each redraw has its own."""
@@ -115,14 +190,13 @@ class _Asked:
 
     def own(self, metric: Metric) -> int:
         """The place of the class prior's own value among the settings."""
-        found = self.settings(metric)
-        return found.index(self.middle) if len(found) > 1 else 0
+        result = self.settings(metric)
+        return result.index(self.middle) if len(result) > 1 else 0
 
-    def observed(self, metric: Metric, tallies: Sequence[Tally]) -> Floats:
+    def observed(self, metric: Metric) -> Floats:
         """The metric at its settings (rows) for every model (columns)."""
         priors = [self.middle if prior is None else prior for prior in self.settings(metric)]
-        pairs = list(zip(self.rows.names, tallies, strict=True))
-        return np.array([[self.value(metric, tally, model, prior) for model, tally in pairs] for prior in priors])
+        return np.array([[self.value(metric, model, prior) for model in self.rows.names] for prior in priors])
 
     def recovered(self, above: Floats, setting: float | None, numbers: Places | None) -> Replicates:
         counts, totals = above[:, 0], above[:, 0, -2]
@@ -132,7 +206,7 @@ class _Asked:
             share = self.middle if numbers is None else self.drawn[numbers]
         priors = np.broadcast_to(self._draws.moved(share, kinds), len(totals))
         rates = counts / np.where(totals > 0, totals, 1.0)[:, None]
-        redrawn = Redrawn(rates[..., 0], rates[..., 1], rates[..., 2], kinds, np.zeros(len(totals)))
+        redrawn = BootstrapCounts(rates[..., 0], rates[..., 1], rates[..., 2], kinds, np.zeros(len(totals)))
         evidence = self.evidence
         return Replicates(redrawn, priors, evidence.label_noise, evidence.recovery_scenario, of_rows=True)
 
@@ -144,7 +218,7 @@ class _Asked:
         """
         from scipy.special import ndtri
 
-        doubt, size = PriorDoubt(self.evidence), self.resampling.redraws
+        doubt, size = PriorUncertainty(self.evidence), self.resampling.redraws
         order = np.random.default_rng([self.resampling.seed, size]).permutation(size)
         shares = doubt.possible(doubt.drawn(ndtri((order + 0.5) / size)))
         least = 0.0 if self.reach is None else LEAST_SHARE * self.reach[1]
@@ -152,17 +226,17 @@ class _Asked:
 
 
 @keeps_library
-@hands_on(ROWS, ("table", "where", "cluster"))
+@forwards_keywords(ROWS, ("table", "where", "cluster"))
 def compare(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | Mapping[str, Values] | None = None,
     *,
     score: Column | Sequence[Column] | None = None,
     label: Column | None = None,
     positive: LabelValues | None = None,
     negative: LabelValues | None = None,
     unlabelled: LabelValues | None = None,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
     unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
     label_noise: float = 0.0,
@@ -176,12 +250,13 @@ def compare(
     seed: int = 0,
     audit: object = None,
     combine: bool = False,
-    reviews: Any = None,
+    reviews: RowsLike | None = None,
     reviewed_above: float | None = None,
     reviewed_below_share: float | None = None,
     id: str | None = None,
-    labelled_within: Any = None,
+    labelled_within: Strata | None = None,
     split: str | None = None,
+    labelling: str | float | None = None,
     **reading: Any,
 ) -> Comparison:
     """Say which of several models is best on the same rows, how sure that is, and where the class prior decides.
@@ -220,6 +295,11 @@ def compare(
         Of the intervals: their level, how often the rows are redrawn, and the random numbers.
     labelled_within, split
         As in :func:`pulens.evaluate`: labels are random within cells only. Rows must be in memory, or in a plain file.
+    labelling
+        As in :func:`pulens.evaluate`: ``"practice"``, the default, or ``"random"``. Two models on the same labels are
+        tilted alike (:func:`pulens.selection.correlated_levels`), so most of what uneven labels do to either cancels in
+        their difference. With ``labelled_within``, ``label_noise``, ``cluster`` or ``reviews`` the default is
+        ``"random"``.
     cluster
         Which rows belong together, as in :func:`pulens.evaluate`: differences are then found without each bucket of
         clusters in turn, and nothing is redrawn.
@@ -229,6 +309,8 @@ def compare(
     Comparison
         The verdict, every model's estimates, the differences of all pairs, and the order over the class prior.
 
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> labels = np.repeat([1, 0], [200, 1000])
     >>> good, poor = rng.normal(1.5 * labels), rng.normal(0.5 * labels)
@@ -246,20 +328,29 @@ def compare(
     reading |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
-    question = Question.among(locals())
+    question = IntervalOptions.among(locals())
     resampling = question.resampling
     cost_ratio = None if cost_ratio is None else check_cost_ratio(cost_ratio)
     if resampling is None:
-        raise PulensError("a comparison needs a confidence, such as 0.95: without doubt there is nothing to decide.")
-    checked = ReviewsAsked(
+        raise PulensError(
+            "a comparison needs a confidence, such as 0.95: without intervals there is nothing to decide by."
+        )
+    checked = ReviewOptions(
         reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
     )
     if reading.get("cluster") is None:
         reading.pop("cluster", None)
+    known = {
+        "practice-cells": labelled_within is not None,
+        "practice-reviews": not checked.is_silent,
+        "practice-noise": bool(question.label_noise),
+        "practice-clusters": "cluster" in reading,
+    }
+    uneven = said_of_labels(labelling, known)
     chosen = with_parameters(
         _metrics(metrics, has_threshold=threshold is not None),
         named=metrics is not None,
-        ranks="cluster" not in reading,
+        ranks="cluster" not in reading and uneven is None,
         cost_ratio=cost_ratio,
         k=k,
     )
@@ -284,16 +375,17 @@ def compare(
     question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
     tallies = rows.tallies()
     evidence, prior_by = _evidence(rows, question)
-    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), evidence, resampling)
+    evidence = read_under(evidence, uneven).counted
+    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), evidence, resampling, uneven)
     if threshold is None and cost_ratio is not None:
         asked = replace(asked, thresholds=_worth_most(asked, tallies, cost_ratio))
-    found = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
+    result = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
     return Comparison(
         rows.names,
         asked.evidence,
         resampling,
         _estimates(asked, tallies, resampling),
-        FrozenMapping(found),
+        FrozenMapping(result),
         FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
         FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
         reviewed,
@@ -301,6 +393,7 @@ def compare(
         k=None if k is None else rows_of(k, RankedList.of(tallies[0], asked.evidence.assumptions).rows, "a comparison"),
         prior_by=prior_by,
         bands=_bands(asked, tallies, resampling),
+        labelling=labelling_of(next(iter(asked.read.values()))),
     )
 
 
@@ -308,19 +401,19 @@ def _bands(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> B
     """What the bands of a chart follow from; not where rows belong together, or there is nothing to suppose."""
     if isinstance(asked.rows, ClusteredModels) or not asked.evidence.tally.totals.unlabelled:
         return None
-    return Bands(asked.evidences(tallies), asked.thresholds, asked.metrics, resampling)
+    return Bands(asked.evidences(tallies), asked.thresholds, asked.metrics, resampling, asked.uneven)
 
 
 def _within_cells(
     labels: Any,
     scores: Any,
     within: Any,
-    question: Question,
+    question: IntervalOptions,
     metrics: Mapping[str, Metric],
     thresholds: Any,
     split: str | None,
     reading: dict[str, Any],
-    checked: ReviewsAsked,
+    checked: ReviewOptions,
     cost_ratio: float | None,
 ) -> Comparison:
     """A comparison whose labels are random within cells only, with what checked rows show."""
@@ -349,8 +442,8 @@ def _within_cells(
 
 def _worth_most(asked: _Asked, tallies: Sequence[Tally], cost_ratio: float) -> dict[str, float]:
     """Each model's threshold with the highest net benefit on these rows."""
-    found = asked.evidences(tallies).items()
-    return {model: best_threshold(evidence, "net_benefit", cost_ratio=cost_ratio) for model, evidence in found}
+    result = asked.evidences(tallies).items()
+    return {model: best_threshold(evidence, "net_benefit", cost_ratio=cost_ratio) for model, evidence in result}
 
 
 def _worth(
@@ -367,8 +460,23 @@ def _by_redraws(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling)
     """The differences of all pairs from joint redraws of the rows."""
     assert isinstance(asked.rows, JointCounts)
     paired, by_name = asked.rows.paired(asked.evidence.scenario), dict(zip(asked.rows.names, tallies, strict=True))
-    observed = {name: asked.observed(metric, tallies) for name, metric in asked.metrics.items()}
-    return differences(asked, observed, PairedRedraws(asked, paired, by_name, resampling).found(observed))
+    counted = replace(asked, uneven=None)
+    random = {name: counted.observed(metric) for name, metric in asked.metrics.items()}
+    redraws = PairedRedraws(counted, paired, by_name, resampling).found(random)
+    observed = {name: asked.observed(metric) for name, metric in asked.metrics.items()}
+    redraws = {
+        name: asked.with_labelling(metric, observed[name], redraws[name]) for name, metric in asked.metrics.items()
+    }
+    read = next(iter(asked.read.values()))
+    if isinstance(asked.uneven, Favouring):
+        return {
+            name: tuple(asked.over_factor(pair) for pair in pairs)
+            for name, pairs in differences(asked, observed, redraws).items()
+        }
+    return {
+        name: tuple(replace(pair, interval=told_under(pair.interval, read)) for pair in pairs)
+        for name, pairs in differences(asked, observed, redraws).items()
+    }
 
 
 def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
@@ -389,7 +497,7 @@ def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling
     }
 
 
-def _with_prior(question: Question, chosen: Mapping[str, Metric], audited: ClassPrior | None) -> Question:
+def _with_prior(question: IntervalOptions, chosen: Mapping[str, Metric], audited: ClassPrior | None) -> IntervalOptions:
     """A class prior where none was said: that of the checked rows, or any where no metric needs one."""
     if not question.is_silent_on_prior:
         return question
@@ -399,18 +507,18 @@ def _with_prior(question: Question, chosen: Mapping[str, Metric], audited: Class
     return replace(question, unlabelled_prior=NOT_USED) if unused else question
 
 
-def _evidence(rows: JointCounts | ClusteredModels, question: Question) -> tuple[Evidence, Mapping[str, float]]:
+def _evidence(rows: JointCounts | ClusteredModels, question: IntervalOptions) -> tuple[Evidence, Mapping[str, float]]:
     """One class prior for all models: given, audited, or the lowest of the estimates from each model's scores.
 
     Beside it, where it was estimated, what each model's scores say of it.
     """
     if isinstance(rows, ClusteredModels):
-        settled = [question.settle_buckets(counted) for counted in rows.buckets]
+        resolved = [question.resolve_clusters(counted) for counted in rows.buckets]
     else:
-        settled = [question.settle(tally) for tally in rows.tallies()]
-    told = estimates_of_prior(rows.names, settled)
-    lowest = lowest_possible_prior(settled)
-    return lowest.with_tally(settled[0].tally, settled[0].buckets), told
+        resolved = [question.settle(tally) for tally in rows.tallies()]
+    told = estimates_of_prior(rows.names, resolved)
+    lowest = lowest_possible_prior(resolved)
+    return lowest.with_tally(resolved[0].tally, resolved[0].buckets), told
 
 
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:
@@ -440,9 +548,12 @@ def _thresholds(
 
 def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> Mapping[str, Mapping[str, Estimate]]:
     """Each model's metrics as :func:`pulens.evaluate` gives them, with the class prior that all models share."""
-    evidences = asked.evidences(tallies)
-    doubts = {name: Doubts(evidence, resampling) for name, evidence in evidences.items()}
-    contradictions = {name: find_contradiction(evidence) for name, evidence in evidences.items()}
+    evidences = asked.read
+    doubts = {name: estimator_of(evidence, resampling) for name, evidence in evidences.items()}
+    contradictions = {
+        name: None if evidence.explains_any_rows else find_contradiction(evidence)
+        for name, evidence in evidences.items()
+    }
 
     def found(name: str, metric: Metric, model: str) -> Estimate:
         at = asked.thresholds[model] if metric.needs_threshold else None
@@ -516,11 +627,10 @@ def _order(asked: _Asked, name: str, tallies: Sequence[Tally]) -> Order:
         low, high = 0.001, max(high, asked.middle, 0.002)
     else:
         low, high = asked.reach
-    by_name = dict(zip(asked.rows.names, tallies, strict=True))
     totals = tallies[0].totals
     return order_by_prior(
         name,
-        lambda model, prior: asked.value(metric, by_name[model], model, prior),
+        asked.traced(metric, low, high),
         asked.rows.names,
         np.linspace(low, high, PRIORS_TRACED),
         lambda prior: population_prior(prior, totals, asked.evidence.scenario, noise),

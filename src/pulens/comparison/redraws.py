@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from pulens.counts.exactness import in_precision
 from pulens.counts.tally import Tally
-from pulens.intervals.kernels.redraws import compress
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.replicates import Replicates
+from pulens.inference.kernels.redraws import compress
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.replicates import Replicates
 from pulens.metrics.parts.metric import Metric
 from pulens.types import Floats, Places, Whole
 
@@ -52,8 +52,8 @@ class PairedRows:
             drawn = np.zeros(self.counts.size, np.int64)
             for group in groups:
                 drawn[group.entries] = group.draw(rng)
-            found = int(drawn[labelled].sum())
-            if found and found < int(drawn.sum()):
+            result = int(drawn[labelled].sum())
+            if result and result < int(drawn.sum()):
                 yield drawn
 
 
@@ -96,9 +96,9 @@ class View:
         strata = int(rows.strata.max(initial=0)) + 1
         edges = np.searchsorted(cells, np.arange(3 * strata + 1))
         falling, at = -scores[order], -np.append(kept.astype(scores.dtype), scores.dtype.type(asked))
-        places = [start + np.searchsorted(falling[start:end], at, side="right") for start, end in pairwise(edges)]
-        found = np.array(places).reshape(strata, 3, at.size).transpose(0, 2, 1)
-        return cls(kept, order, np.ascontiguousarray(found), edges[:-1].reshape(strata, 1, 3))
+        indices = [start + np.searchsorted(falling[start:end], at, side="right") for start, end in pairwise(edges)]
+        result = np.array(indices).reshape(strata, 3, at.size).transpose(0, 2, 1)
+        return cls(kept, order, np.ascontiguousarray(result), edges[:-1].reshape(strata, 1, 3))
 
     def above(self, drawn: Whole) -> Whole:
         """Rows of each stratum and kind at or above each threshold."""
@@ -108,13 +108,13 @@ class View:
         return np.asarray(running[self.places] - running[self.begins])
 
 
-def value_of(found: Replicates, view: View, metric: Metric, threshold: float) -> Floats:
+def value_of(result: Replicates, view: View, metric: Metric, threshold: float) -> Floats:
     """A metric of one model's redraws, whose last threshold is the one asked for."""
     if metric.reads == "ranking":
-        return found.at(slice(-1)).values(metric, view.thresholds)
+        return result.at(slice(-1)).values(metric, view.thresholds)
     # all that such a metric reads, whether or not the threshold is a score
     at = np.array([threshold, min(threshold - 1.0, float(view.thresholds[-1]))])
-    return found.at([-1, -2]).values(metric, at, threshold)
+    return result.at([-1, -2]).values(metric, at, threshold)
 
 
 class Settings(Protocol):
@@ -157,9 +157,9 @@ class PairedRedraws:
         view = next(iter(views.values()))
         metrics = [metric for metric in self.asked.metrics.values() if metric.reads == "ranking"]
         setting = self.asked.settings(next(iter(self.asked.metrics.values())))[0]
-        found = self.asked.recovered(view.above(self.rows.counts)[None].astype(float), setting, None)
-        rates = found.at(slice(-1)).redrawn[:3]
-        return all(metric.many is not None and metric.many(found.recoveries, *rates) is not None for metric in metrics)
+        result = self.asked.recovered(view.above(self.rows.counts)[None].astype(float), setting, None)
+        rates = result.at(slice(-1)).redrawn[:3]
+        return all(metric.many is not None and metric.many(result.recoveries, *rates) is not None for metric in metrics)
 
     def found(self, observed: Mapping[str, Floats]) -> dict[str, Floats]:
         """Every metric, of shape (redraws, settings, models); ``observed`` is that of the rows themselves."""
@@ -188,12 +188,12 @@ class PairedRedraws:
     def _measured(self, above: Mapping[str, Floats], numbers: Places | None) -> dict[str, Floats]:
         asked = self.asked
         settings = {name: list(asked.settings(metric)) for name, metric in asked.metrics.items()}
-        found: dict[str, list[list[Floats]]] = {name: [[] for _ in own] for name, own in settings.items()}
+        result: dict[str, list[list[Floats]]] = {name: [[] for _ in own] for name, own in settings.items()}
         for model, view in self._views.items():
             for setting in dict.fromkeys(each for own in settings.values() for each in own):
                 recovered = asked.recovered(above[model], setting, numbers)
                 for name, metric in asked.metrics.items():
                     if setting in settings[name]:
-                        place = settings[name].index(setting)
-                        found[name][place].append(value_of(recovered, view, metric, asked.thresholds[model]))
-        return {name: np.moveaxis(np.array(values), 2, 0) for name, values in found.items()}
+                        index = settings[name].index(setting)
+                        result[name][index].append(value_of(recovered, view, metric, asked.thresholds[model]))
+        return {name: np.moveaxis(np.array(values), 2, 0) for name, values in result.items()}

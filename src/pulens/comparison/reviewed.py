@@ -16,12 +16,12 @@ from pulens.audits.comparing import COMPARED, ReviewedDifference, compare_review
 from pulens.audits.formulas import in_words
 from pulens.audits.prior import prior_of_counts
 from pulens.confidence import check_confidence
-from pulens.doors.reviews import plan_score, row_reviews
-from pulens.doors.reviews_asked import ReviewsAsked
 from pulens.errors import AssumptionError, InputError, PulensError
 from pulens.estimate import Estimate
+from pulens.evaluation.review_options import ReviewOptions
+from pulens.evaluation.reviews import plan_score, row_reviews
 from pulens.frozen import FrozenMapping
-from pulens.inputs import Reading, read_sample
+from pulens.inputs import ReadOptions, read_sample
 from pulens.priors import ClassPrior
 
 
@@ -62,7 +62,7 @@ class ReviewedComparison:
         low, high = sorted((abs(interval.low), abs(interval.high)))
         return (
             f"By {self.checked:,} checked rows {better} is better than {other}: {shown} differs by "
-            f"{abs(pair.value):.3f} ({self.confidence:.0%} interval {low:.3f} to {high:.3f}), whatever the labelling."
+            f"{abs(pair.value):+.3f} ({self.confidence:.0%} interval {low:+.3f} to {high:+.3f}), however labelled."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +85,7 @@ def reviewed_comparison(
     labels: Any,
     scores: Any,
     thresholds: Mapping[str, float],
-    asked: ReviewsAsked,
+    asked: ReviewOptions,
     said: Mapping[str, Any],
     *,
     scenario: str,
@@ -95,7 +95,7 @@ def reviewed_comparison(
     """Read the answers beside the rows that all models scored; ``None`` if nobody spoke of reviews."""
     if asked.is_silent:
         return None
-    reading = Reading(**{name: value for name, value in said.items() if name != "score"})
+    reading = ReadOptions(**{name: value for name, value in said.items() if name != "score"})
     if any(np.isnan(one) for one in thresholds.values()):
         raise PulensError(
             "checked rows compare models by F1, precision and recall, which need a threshold: threshold= (--threshold)."
@@ -126,7 +126,7 @@ def compared(
     alone = {
         model: design_estimates(
             reviews.counts(decisions[model]),
-            metrics=tuple(COMPARED),
+            metrics=COMPARED,
             unchecked_share=reviews.sibling_share(decisions[model]),
             **options,
         )
@@ -134,14 +134,14 @@ def compared(
     }
     pairs: dict[str, list[ReviewedDifference]] = {name: [] for name in COMPARED}
     for one, two in combinations(models, 2):
-        found = compare_reviewed(reviews, decisions[one], decisions[two], names=(one, two), **options)
-        for name, pair in found.items():
+        result = compare_reviewed(reviews, decisions[one], decisions[two], names=(one, two), **options)
+        for name, pair in result.items():
             pairs[name].append(pair)
     return ReviewedComparison(
         models=models,
         thresholds=FrozenMapping(dict(thresholds)),
         estimates=FrozenMapping({n: FrozenMapping({m: alone[m][n] for m in models}) for n in COMPARED}),
-        differences=FrozenMapping({name: tuple(found) for name, found in pairs.items()}),
+        differences=FrozenMapping({name: tuple(result) for name, result in pairs.items()}),
         checked=int(reviews.is_checked.sum()),
         found=int((reviews.answer == 1).sum()),
         confidence=confidence,
@@ -152,11 +152,11 @@ def compared(
 def _class_prior(reviews: Reviews, decision: NDArray[np.bool_], confidence: float, seed: int) -> ClassPrior | None:
     try:
         return prior_of_counts(reviews.counts(decision), confidence=confidence, seed=seed)
-    except AssumptionError:  # rows that nobody could have checked: only bounds are known
+    except AssumptionError:  # rows that nobody could have checked: there are only bounds
         return None
 
 
-def _scores(labels: Any, scores: Any, models: tuple[str, ...], reading: Reading) -> dict[str, NDArray[Any]]:
+def _scores(labels: Any, scores: Any, models: tuple[str, ...], reading: ReadOptions) -> dict[str, NDArray[Any]]:
     if isinstance(scores, Mapping):
         return {model: np.asarray(scores[model]) for model in models}
     said = reading.rows
@@ -166,8 +166,8 @@ def _scores(labels: Any, scores: Any, models: tuple[str, ...], reading: Reading)
 def _joined(
     labels: Any,
     columns: Mapping[str, NDArray[Any]],
-    asked: ReviewsAsked,
-    reading: Reading,
+    asked: ReviewOptions,
+    reading: ReadOptions,
     *,
     scenario: str,
     is_arrays: bool,

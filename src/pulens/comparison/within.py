@@ -12,10 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.cells import CellDoubts, CellEvidence, LabellingCells, check_cells, read_cells, settle_cells, within_cells
-from pulens.cells.clustered import added_up
-from pulens.cells.doubts import CellsDoubt, MetricOfCells
-from pulens.cells.priors import PriorSetting, shifted
 from pulens.comparison.answer import Comparison, estimates_of_prior
 from pulens.comparison.joint import check_models
 from pulens.comparison.order import Order, order_by_prior
@@ -24,22 +20,22 @@ from pulens.comparison.redraws import PairedRedraws, PairedRows
 from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
-from pulens.doors.evaluate import best_threshold
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate
-from pulens.evidence import Evidence, Question
+from pulens.evaluation.evaluate import best_threshold
+from pulens.evidence import Evidence, IntervalOptions
 from pulens.frozen import FrozenMapping
-from pulens.inputs import Reading, read_sample
+from pulens.inference.clustered import ClusterJackknife, Jackknife
+from pulens.inference.intervals import IntervalEstimator
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.measured import Measured
+from pulens.inference.prior_uncertainty import PriorUncertainty
+from pulens.inference.replicates import Replicates
+from pulens.inputs import ReadOptions, read_sample
 from pulens.inputs.arrays import listed_values
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import in_order
 from pulens.inputs.tallies import is_elsewhere, is_tally_file, segments_of
-from pulens.intervals.clustered import Jackknife
-from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.measured import Measured
-from pulens.intervals.prior_doubt import PriorDoubt
-from pulens.intervals.replicates import Replicates
 from pulens.keywords import names_of
 from pulens.metrics import find
 from pulens.metrics.parts.measure import estimate, raw_value
@@ -49,6 +45,19 @@ from pulens.metrics.parts.withholding import withhold
 from pulens.priors import population_prior
 from pulens.scalars import is_missing
 from pulens.scenario import Scenario
+from pulens.strata import (
+    LabellingCells,
+    StratifiedEvidence,
+    StratifiedIntervalEstimator,
+    check_cells,
+    read_cells,
+    resolve_strata,
+    within_cells,
+)
+from pulens.strata.clustered import added_up
+from pulens.strata.intervals import StratumPriorUncertainty
+from pulens.strata.priors import PriorSetting, shifted
+from pulens.strata.reading import columns_of
 from pulens.types import Floats, Places
 
 PRIORS_TRACED = 33
@@ -72,11 +81,11 @@ class CellRows:
         return int(np.count_nonzero(self.labels == 1))
 
     def counted(self, model: str) -> LabellingCells:
-        found = {}
+        result = {}
         for code, cell in enumerate(self.cells):
             mine = self.codes == code
-            found[cell] = Tally.from_sample(PUSample(self.labels[mine], self.scores[model][mine], None))
-        return LabellingCells.of(self.columns, found)
+            result[cell] = Tally.from_sample(PUSample(self.labels[mine], self.scores[model][mine], None))
+        return LabellingCells.of(self.columns, result)
 
     def paired(self, scenario: Scenario) -> PairedRows:
         """The rows to redraw: labelled ones within their cell and the list by itself, or all rows together."""
@@ -97,17 +106,17 @@ class NamedModels:
 
 
 @dataclass(frozen=True, eq=False)
-class AskedWithin:
+class StratifiedRequest:
     """What is compared: what :func:`pulens.comparison.procedure.differences` asks for."""
 
     rows: CellRows | NamedModels
     metrics: Mapping[str, Metric]
     thresholds: Mapping[str, float]
-    by_model: Mapping[str, CellEvidence]
+    by_model: Mapping[str, StratifiedEvidence]
     resampling: Resampling
 
     @property
-    def within(self) -> CellEvidence:
+    def within(self) -> StratifiedEvidence:
         """Of the first model: counts differ between models, but neither the cells nor their class priors."""
         return next(iter(self.by_model.values()))
 
@@ -119,16 +128,16 @@ class AskedWithin:
     def middle(self) -> float:
         return self.evidence.class_prior.unlabelled
 
-    def doubt(self, metric: Measured) -> PriorDoubt:
-        return PriorDoubt(self.evidence, not metric.ignores_class_prior)
+    def doubt(self, metric: Measured) -> PriorUncertainty:
+        return PriorUncertainty(self.evidence, not metric.ignores_class_prior)
 
     @cached_property
     def _all(self) -> list[PriorSetting]:
         """The class priors' own values first, then those of a range."""
         priors = self.within.priors
         order = np.nan_to_num(self.within.recalls(float(np.median(self.within.cells.whole.thresholds))), nan=0.5)
-        found = priors.settings(order, self.within.cells.totals[:, 1]) if priors.treatment == "range" else []
-        return [PriorSetting(priors.shares, priors.draws), *found]
+        result = priors.settings(order, self.within.cells.totals[:, 1]) if priors.treatment == "range" else []
+        return [PriorSetting(priors.shares, priors.draws), *result]
 
     def settings(self, metric: Measured) -> list[int]:
         """Places of the settings; the first is the class prior's own value."""
@@ -143,32 +152,29 @@ class AskedWithin:
 
     def observed(self, metric: Metric) -> Floats:
         """The metric at its settings (rows) for every model (columns)."""
-        shares = [self._all[place].shares for place in self.settings(metric)]
+        shares = [self._all[index].shares for index in self.settings(metric)]
         models = self.by_model.items()
         return np.array([[self.value(metric, own.combined(at), model) for model, own in models] for at in shares])
 
-    def without_buckets(self, metric: Metric) -> tuple[dict[str, Jackknife], CellsDoubt]:
+    def without_buckets(self, metric: Metric) -> tuple[dict[str, Jackknife], StratumPriorUncertainty]:
         """Every model's metric without each bucket of clusters, not clipped, and what is known of the class priors."""
-        asks = {
-            model: CellDoubts(own, self.resampling).asked(
-                metric, self.thresholds[model] if metric.needs_threshold else None
-            )
-            for model, own in self.by_model.items()
+        estimators = {model: StratifiedIntervalEstimator(own, self.resampling) for model, own in self.by_model.items()}
+        targets = {
+            model: own.target(metric, self.thresholds[model] if metric.needs_threshold else None)
+            for model, own in estimators.items()
         }
-        first = next(iter(asks.values()))
-        doubt = CellsDoubt(self.within, first.order, not metric.ignores_class_prior, read=DRAWS)
+        first, target = next(iter(estimators.values())), next(iter(targets.values()))
+        doubt = StratumPriorUncertainty(
+            self.within, lambda: first.order(target), not metric.ignores_class_prior, read=DRAWS
+        )
 
-        def of(model: str, ask: MetricOfCells) -> Jackknife:
-            left, own = ask.doubts.left_out, self.by_model[model]
-            assert left is not None
-            return left.jackknife(
-                metric,
-                lambda setting: self.value(metric, own.combined(setting.shares), model),
-                lambda setting: ask.readings(setting)[0],
-                doubt,
+        def of(model: str) -> Jackknife:
+            method, own = ClusterJackknife(estimators[model], targets[model]), self.by_model[model]
+            return method.at(
+                lambda setting: self.value(metric, own.combined(setting.shares), model), method.replicates, doubt
             )
 
-        return {model: of(model, ask) for model, ask in asks.items()}, doubt
+        return {model: of(model) for model in self.by_model}, doubt
 
     def recovered(self, above: Floats, setting: int, numbers: Places | None) -> Replicates:
         asked = self._all[setting]
@@ -182,7 +188,7 @@ def compare_within(
     labels: Any,
     scores: Any,
     within: Any,
-    question: Question,
+    question: IntervalOptions,
     metrics: Mapping[str, Metric],
     thresholds: Any,
     split: str,
@@ -211,9 +217,9 @@ def compare_within(
     is_chosen = cost_ratio is not None and all(map(math.isnan, at.values()))
     if is_chosen:
         at = {model: best_threshold(own, "net_benefit", cost_ratio=cost_ratio) for model, own in weighted.items()}
-    asked = AskedWithin(rows, metrics, at, by_model, resampling)
+    asked = StratifiedRequest(rows, metrics, at, by_model, resampling)
     if isinstance(rows, NamedModels):
-        found = {
+        result = {
             name: differences_of_clusters(
                 name, metric, *asked.without_buckets(metric), resampling.confidence, OF_BUCKETS_WITHIN
             )
@@ -223,7 +229,7 @@ def compare_within(
         observed = {name: asked.observed(metric) for name, metric in metrics.items()}
         tallies = {model: cells.whole for model, cells in counted.items()}
         redraws = PairedRedraws(asked, rows.paired(Scenario(question.scenario)), tallies, resampling)
-        found = differences(asked, observed, redraws.found(observed))
+        result = differences(asked, observed, redraws.found(observed))
     worth = None
     if cost_ratio is not None:
         pairs = crossovers(None, weighted, at, cost_ratio, resampling.confidence)
@@ -233,7 +239,7 @@ def compare_within(
         asked.evidence,
         resampling,
         _estimates(asked, by_model, resampling),
-        FrozenMapping(found),
+        FrozenMapping(result),
         FrozenMapping({name: _order(asked, name, by_model) for name in metrics}),
         FrozenMapping({name: metric.higher_is_better for name, metric in metrics.items()}),
         prior_by=prior_by,
@@ -243,17 +249,17 @@ def compare_within(
 
 
 def _settled(
-    counted: Mapping[str, LabellingCells], question: Question, split: str
-) -> tuple[dict[str, CellEvidence], Mapping[str, float]]:
+    counted: Mapping[str, LabellingCells], question: IntervalOptions, split: str
+) -> tuple[dict[str, StratifiedEvidence], Mapping[str, float]]:
     """The models' cells with class priors that all share, and what each model's scores say of the class prior."""
     scenario = Scenario(question.scenario)
     by_model = {
-        model: CellEvidence(cells, settle_cells(cells, question, split), question.label_noise, scenario)
+        model: StratifiedEvidence(cells, resolve_strata(cells, question, split), question.label_noise, scenario)
         for model, cells in counted.items()
     }
-    lowest = min(by_model.values(), key=lambda found: found.class_prior.unlabelled)  # as without cells
+    lowest = min(by_model.values(), key=lambda result: result.class_prior.unlabelled)  # as without cells
     told = estimates_of_prior(list(by_model), list(by_model.values()))
-    return {model: replace(found, priors=lowest.priors) for model, found in by_model.items()}, told
+    return {model: replace(result, priors=lowest.priors) for model, result in by_model.items()}, told
 
 
 def _counted_by_bucket(labels: Any, scores: Any, within: Any, reading: dict[str, Any]) -> dict[str, LabellingCells]:
@@ -264,19 +270,20 @@ def _counted_by_bucket(labels: Any, scores: Any, within: Any, reading: dict[str,
     refuse_counts_and_weights(labels, reading)
     if isinstance(scores, Mapping):
         check_models([str(name) for name in scores])
-        asked_of = {str(name): (values, Reading(**reading)) for name, values in scores.items()}
+        asked_of = {str(name): (values, ReadOptions(**reading)) for name, values in scores.items()}
     else:
         if columns is None or isinstance(columns, str):
             raise PulensError(f"a comparison needs at least two columns of scores, got {columns!r}.")
+        columns = names_of("score", columns)
         check_models(list(columns))
-        asked_of = {name: (None, Reading(**reading, score=name)) for name in columns}
+        asked_of = {name: (None, ReadOptions(**reading, score=name)) for name in columns}
     return {model: read_cells(labels, values, within, said) for model, (values, said) in asked_of.items()}
 
 
 def _estimates(
-    asked: AskedWithin, by_model: Mapping[str, CellEvidence], resampling: Resampling
+    asked: StratifiedRequest, by_model: Mapping[str, StratifiedEvidence], resampling: Resampling
 ) -> Mapping[str, Mapping[str, Estimate]]:
-    doubts = {model: CellDoubts(found, resampling) for model, found in by_model.items()}
+    doubts = {model: StratifiedIntervalEstimator(found, resampling) for model, found in by_model.items()}
     plain = {model: own.evidence for model, own in by_model.items() if len(own.cells) == 1}  # one cell is no cells
     against = {model: find_contradiction(evidence) for model, evidence in plain.items()}
 
@@ -284,10 +291,14 @@ def _estimates(
         at = asked.thresholds[model] if metric.needs_threshold else None
         facts, given = find(name), given_parameters(name, metric)
         if model in plain:
-            known: Any = {"doubts": Doubts(plain[model], resampling), "contradiction": against[model], **given}
+            known: Any = {
+                "doubts": IntervalEstimator(plain[model], resampling),
+                "contradiction": against[model],
+                **given,
+            }
             return withhold(estimate(name, facts, plain[model], threshold=at, **known), facts)
         own = estimate(name, facts, by_model[model].weighted, threshold=at, doubts=doubts[model], **given)
-        return withhold(within_cells(own, by_model[model], doubts[model]), facts)
+        return withhold(within_cells(own, by_model[model], doubts[model], **given), facts)
 
     return FrozenMapping(
         {
@@ -297,7 +308,7 @@ def _estimates(
     )
 
 
-def _order(asked: AskedWithin, name: str, by_model: Mapping[str, CellEvidence]) -> Order:
+def _order(asked: StratifiedRequest, name: str, by_model: Mapping[str, StratifiedEvidence]) -> Order:
     """Over class priors of all rows, the cells' log odds moving together."""
     metric, own, totals = asked.metrics[name], asked.within, asked.evidence.tally.totals
     shares = np.clip(own.priors.shares, 1e-6, 1 - 1e-6)
@@ -323,7 +334,7 @@ def _order(asked: AskedWithin, name: str, by_model: Mapping[str, CellEvidence]) 
 def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any]) -> CellRows:
     """Rows in memory: labels and a mapping of scores with a cell for each row, a frame, or a file with its columns."""
     columns = reading.pop("score", None)
-    asked = Reading(**reading)
+    asked = ReadOptions(**reading)
     for name in ("weight", "weights", "table", "where", "tolerance"):
         if getattr(asked, name) is not None:
             raise InputError(
@@ -337,7 +348,7 @@ def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any
     else:
         columns = () if columns is None else names_of("score", columns)
         _refuse_without_rows(labels, columns)
-        named = names_of("labelled_within", within)
+        named = columns_of(names_of("labelled_within", within), asked)
         samples = {name: read_sample(labels, **replace(asked, score=name).rows) for name in columns}
         is_file = isinstance(labels, str | Path)
         segments = _segments_of_file(labels, named, asked) if is_file else segments_of(labels, named)
@@ -347,8 +358,8 @@ def read_cell_rows(labels: Any, scores: Any, within: Any, reading: dict[str, Any
     if len(samples) < 2:
         raise PulensError(f"a comparison needs at least two models, got {len(samples)}.")
     ordered = in_order(segments.names)
-    place = {name: number for number, name in enumerate(ordered)}
-    codes = np.array([place[name] for name in segments.names], np.int32)[segments.codes]
+    index = {name: number for number, name in enumerate(ordered)}
+    codes = np.array([index[name] for name in segments.names], np.int32)[segments.codes]
     scored = {name: sample.scores for name, sample in samples.items()}
     # redraws must not depend on the order in which the rows stand
     order = np.lexsort((*scored.values(), first.labels, codes))
@@ -370,11 +381,11 @@ def _refuse_without_rows(source: Any, columns: tuple[str, ...]) -> None:
 def _segments_of_values(within: Any) -> CodedSegments:
     """A cell for each row; None and nan are no cell."""
     values = listed_values(within)
-    found = (None if is_missing(value) else value for value in values)
-    return CodedSegments.of(np.fromiter(found, object, len(values)))
+    result = (None if is_missing(value) else value for value in values)
+    return CodedSegments.of(np.fromiter(result, object, len(values)))
 
 
-def _segments_of_file(path: Any, names: tuple[str, ...], reading: Reading) -> CodedSegments:
+def _segments_of_file(path: Any, names: tuple[str, ...], reading: ReadOptions) -> CodedSegments:
     from pulens.inputs.columns import CROSSED, NULL, is_null
     from pulens.inputs.tables.whole import read_table
 

@@ -18,7 +18,7 @@ from pulens.counts.joint import JointTally
 from pulens.decisions.crossings import OperatingRates, crossing_priors, crossing_ratio, fieller
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
-from pulens.intervals.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.quantiles import normal_quantile
 from pulens.notice import Notice, Severity
 from pulens.scenario import Scenario
 
@@ -68,8 +68,8 @@ class Crossover:
                 f"{_placed(self.prior_interval)}: {self.sparing} is worth more below it, {self.generous} above."
             )
         else:
-            places = ", ".join(f"{prior:.4g}" for prior in self.class_priors)
-            said = f"{at} {pair} are worth the same at class priors of {places}."
+            indices = ", ".join(f"{prior:.4g}" for prior in self.class_priors)
+            said = f"{at} {pair} are worth the same at class priors of {indices}."
         if math.isnan(self.ratio):
             other = f"At a class prior of {self.class_prior:.4g} no cost ratio does."
         else:
@@ -110,8 +110,8 @@ class Worth:
             return ()
         at = ", ".join(f"{model} {threshold:.4g}" for model, threshold in self.thresholds.items())
         said = (
-            f"Each model stands at the threshold where it is worth most on these rows ({at}), which flatters every "
-            "model: give thresholds that were fixed beforehand to avoid it."
+            f"Each model is judged at the threshold where it is worth most on these rows ({at}), which makes every "
+            "model look better: give thresholds that were fixed beforehand to avoid it."
         )
         return (Notice(Severity.NOTE, "thresholds-chosen", said),)
 
@@ -130,7 +130,7 @@ class Worth:
 
 def _placed(interval: Interval | None) -> str:
     if interval is None:
-        return " (these rows do not say how surely)"
+        return " (no interval could be found)"
     return f" [{interval.low:.4g}, {interval.high:.4g}]"
 
 
@@ -150,7 +150,7 @@ def crossovers(
         rates[model] = OperatingRates(float(points.recall[0]), float(points.flagged[0]))
         prior = float(points.class_prior)
     evidence = next(iter(evidences.values()))
-    found = []
+    result = []
     for first, second in combinations(evidences, 2):
         one, other = rates[first], rates[second]
         spread = None if joint is None else _spread(joint, evidence, (first, second), thresholds)
@@ -158,12 +158,12 @@ def crossovers(
         ratio = crossing_ratio(one, other, prior)
         # where hits are cut, a crossing is no ratio of the two differences
         at = priors[0] if len(priors) == 1 else math.nan
-        place = _prior_interval(spread, cost_ratio, confidence) if not _is_cut(at, one, other) else None
+        index = _prior_interval(spread, cost_ratio, confidence) if not _is_cut(at, one, other) else None
         level = _ratio_interval(spread, evidence, prior, confidence) if not math.isnan(ratio) else None
         level = None if _is_cut(prior, one, other) else level
         pair = {first: one, second: other}
-        found.append(Crossover(first, second, pair, cost_ratio, prior, priors, place, ratio, level))
-    return tuple(found)
+        result.append(Crossover(first, second, pair, cost_ratio, prior, priors, index, ratio, level))
+    return tuple(result)
 
 
 def _is_cut(prior: float, *models: OperatingRates) -> bool:
@@ -215,8 +215,8 @@ def _ratio_of(slope: float, constant: float, variances: tuple[float, float, floa
     of_slope, of_constant, covariance = variances
     moved = covariance / of_slope if of_slope > 0 else 0.0
     rest = max(of_constant - moved * covariance, 0.0)
-    found = fieller(slope, constant - moved * slope, of_slope, rest, z)
-    return None if found is None else (found[0] + moved, found[1] + moved)
+    result = fieller(slope, constant - moved * slope, of_slope, rest, z)
+    return None if result is None else (result[0] + moved, result[1] + moved)
 
 
 def _prior_interval(spread: _Spread | None, cost_ratio: float, confidence: float) -> Interval | None:
@@ -228,8 +228,8 @@ def _prior_interval(spread: _Spread | None, cost_ratio: float, confidence: float
         odds**2 * spread.flagged_variance,
         odds * (1 + odds) * spread.covariance,
     )
-    found = _ratio_of((1 + odds) * spread.recall, odds * spread.flagged, variances, normal_quantile(confidence))
-    return None if found is None else Interval(max(found[0], 0.0), min(found[1], 1.0), confidence, METHOD)
+    result = _ratio_of((1 + odds) * spread.recall, odds * spread.flagged, variances, normal_quantile(confidence))
+    return None if result is None else Interval(max(result[0], 0.0), min(result[1], 1.0), confidence, METHOD)
 
 
 def _ratio_interval(spread: _Spread | None, evidence: Evidence, prior: float, confidence: float) -> Interval | None:
@@ -246,10 +246,10 @@ def _ratio_interval(spread: _Spread | None, evidence: Evidence, prior: float, co
         prior**2 * spread.recall_variance + spread.recall**2 * of_prior,
         prior * spread.covariance,
     )
-    found = _ratio_of(spread.flagged, prior * spread.recall, variances, z)
-    if found is None:
+    result = _ratio_of(spread.flagged, prior * spread.recall, variances, z)
+    if result is None:
         return None
-    low, high = found
+    low, high = result
     if doubtful and reach is not None and reach.confidence is None:
         low, high = low * reach.low / prior, high * reach.high / prior
     return Interval(max(low, 0.0), min(high, 1.0), confidence, METHOD)

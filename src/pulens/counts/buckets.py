@@ -87,9 +87,9 @@ class BucketTally:
         if floats.dtype not in (np.float32, np.float64):
             floats = floats.astype(np.float64)
         sample = PUSample(np.asarray(labels).astype(np.int8), floats, None if weights is None else np.asarray(weights))
-        places: dict[str, int] = {}
-        codes = np.fromiter((places.setdefault(str(one), len(places)) for one in clusters), np.int64)
-        return cls.from_sample(sample, list(places), codes)
+        indices: dict[str, int] = {}
+        codes = np.fromiter((indices.setdefault(str(one), len(indices)) for one in clusters), np.int64)
+        return cls.from_sample(sample, list(indices), codes)
 
     @classmethod
     def from_sample(cls, sample: PUSample, clusters: Sequence[str], codes: NDArray[Any]) -> BucketTally:
@@ -130,12 +130,12 @@ class BucketTally:
 
         Ranges of scores (lowest and highest of each) that overlap are joined into one block.
         """
-        kept, place = np.unique(np.asarray(names, str), return_inverse=True)
+        kept, index = np.unique(np.asarray(names, str), return_inverse=True)
         low, high = (np.asarray(ends, tally.thresholds.dtype) for ends in scores)
         order = np.argsort(low, kind="stable")[::-1]  # highest first
         low, high = low[order] + 0, high[order] + 0  # adding zero turns -0.0 into 0.0
         block, lowest, highest = _blocks(low, high)
-        cell = block * max(kept.size, 1) + place.astype(np.int64)[np.asarray(codes)[order]]
+        cell = block * max(kept.size, 1) + index.astype(np.int64)[np.asarray(codes)[order]]
         within = np.argsort(cell, kind="stable")  # quick: they are nearly in order
         cell, order = cell[within], order[within]
         first = np.flatnonzero(np.append(True, cell[1:] != cell[:-1])) if cell.size else np.zeros(0, np.int64)
@@ -209,12 +209,12 @@ class BucketTally:
 
         numbers = np.array([in_precision(number, self.lowest.dtype) for number in asked.tolist()])
         reach = np.searchsorted(falling, -numbers, side="right")
-        place = np.searchsorted(reach, self.block, side="right")  # first threshold that lets a block in
-        found = np.zeros((len(self), asked.size + 1, 3))
-        flat = self.bucket.astype(np.int64) * (asked.size + 1) + place
+        index = np.searchsorted(reach, self.block, side="right")  # first threshold that lets a block in
+        result = np.zeros((len(self), asked.size + 1, 3))
+        flat = self.bucket.astype(np.int64) * (asked.size + 1) + index
         for kind, counts in enumerate(self._kinds):
-            found[:, :, kind] = np.bincount(flat, counts, len(self) * (asked.size + 1)).reshape(len(self), -1)
-        return np.cumsum(found[:, :-1], axis=1)
+            result[:, :, kind] = np.bincount(flat, counts, len(self) * (asked.size + 1)).reshape(len(self), -1)
+        return np.cumsum(result[:, :-1], axis=1)
 
     def without(self, buckets: Sequence[int]) -> Tally:
         """The tally of all rows but those of some buckets, at the lowest scores of blocks."""
@@ -317,9 +317,9 @@ def _blocks(low: NDArray[Any], high: NDArray[Any]) -> tuple[NDArray[np.int64], N
 def _ends_of_cells(scores: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
     """For each score the lowest and the highest one in its cell."""
     bits = bits_for(float(scores.min()), float(scores.max()), cell_bits=BUCKET_CELL_BITS)
-    _, place = np.unique(cells(scores, bits), return_inverse=True)
-    lowest = np.full(int(place.max()) + 1, np.inf, scores.dtype)
+    _, index = np.unique(cells(scores, bits), return_inverse=True)
+    lowest = np.full(int(index.max()) + 1, np.inf, scores.dtype)
     highest = -lowest
-    np.minimum.at(lowest, place, scores)
-    np.maximum.at(highest, place, scores)
-    return lowest[place], highest[place]
+    np.minimum.at(lowest, index, scores)
+    np.maximum.at(highest, index, scores)
+    return lowest[index], highest[index]

@@ -48,14 +48,14 @@ def first_too_long(values: NDArray[Any]) -> int | None:
             beyond |= values < -LARGEST_WHOLE
         return int(np.flatnonzero(beyond)[0])
     if values.dtype.kind in "OUS":
-        return next((place for place, value in enumerate(values.tolist()) if is_too_long(value)), None)
+        return next((index for index, value in enumerate(values.tolist()) if is_too_long(value)), None)
     return None
 
 
 def too_long(name: str, value: Any, where: str = "") -> str:
     """Words for a score that cannot be kept apart from its neighbours."""
     return (
-        f"{name} are kept as double precision numbers, which tell whole numbers apart up to 2^53 = {LARGEST_WHOLE}, "
+        f"{name} are kept as double precision numbers, which are exact for whole numbers up to 2^53 = {LARGEST_WHOLE}, "
         f"got {value}{where}: rows of different scores would be counted as ties. Subtract a common offset or rank the "
         "rows first; if such ties do not matter, convert the column to floating point yourself."
     )

@@ -109,11 +109,11 @@ def log_pmf(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
     excess = _difference_of_products(hits, rows, called, labelled)
     difference = np.where(possible & ~sure, excess, 0) / np.maximum(rows, 1)
     expected = (inside * share, (rows - inside) * share, inside * (1 - share), (rows - inside) * (1 - share))
-    found = _stirling(labelled) + _stirling(rows - labelled) - _stirling(rows)
-    found = found + _stirling(called) + _stirling(rows - called)
+    result = _stirling(labelled) + _stirling(rows - labelled) - _stirling(rows)
+    result = result + _stirling(called) + _stirling(rows - called)
     for cell, sign, mean in zip(cells, (1, -1, -1, 1), expected, strict=True):
-        found = found - _stirling(np.maximum(cell, 0)) - _deviance(np.maximum(mean, 1e-300), sign * difference)
-    return np.where(possible, np.where(sure, 0.0, found), -np.inf)
+        result = result - _stirling(np.maximum(cell, 0)) - _deviance(np.maximum(mean, 1e-300), sign * difference)
+    return np.where(possible, np.where(sure, 0.0, result), -np.inf)
 
 
 class Tails(NamedTuple):
@@ -177,11 +177,11 @@ def _tail_sum(first: Whole, rows: int, labelled: int, called: Whole, *, lower: b
         factors = [labelled - first, called - first, first + 1, rest + 1]
     above_a, above_b, below_a, below_b = (factor.astype(float) for factor in factors)
     total, term = np.ones(first.size), np.ones(first.size)
-    place = np.arange(first.size)
+    index = np.arange(first.size)
     result = np.ones(first.size)
     steps = 0
-    while place.size:
-        if place.size < _FEW:  # many steps of few points at once: calls cost more than numbers there
+    while index.size:
+        if index.size < _FEW:  # many steps of few points at once: calls cost more than numbers there
             step = np.arange(_STEPS)
             ratios = np.maximum(above_a[:, None] - step, 0) * np.maximum(above_b[:, None] - step, 0)
             ratios /= below_a[:, None] + step
@@ -191,8 +191,8 @@ def _tail_sum(first: Whole, rows: int, labelled: int, called: Whole, *, lower: b
             term, ratio = terms[:, -1], ratios[:, -1]
             above_a, above_b, below_a, below_b = above_a - _STEPS, above_b - _STEPS, below_a + _STEPS, below_b + _STEPS
             keep = np.flatnonzero(term * ratio > _NEGLIGIBLE * total * (1 - ratio))
-            result[place] = total
-            place, total, term = place[keep], total[keep], term[keep]
+            result[index] = total
+            index, total, term = index[keep], total[keep], term[keep]
             above_a, above_b, below_a, below_b = above_a[keep], above_b[keep], below_a[keep], below_b[keep]
             continue
         ratio = above_a * above_b
@@ -209,9 +209,9 @@ def _tail_sum(first: Whole, rows: int, labelled: int, called: Whole, *, lower: b
             # ratios only shrink, so what is left is below a geometric series
             active = term * ratio > _NEGLIGIBLE * total * (1 - ratio)
             if not active.all():
-                result[place] = total
+                result[index] = total
                 keep = np.flatnonzero(active)
-                place, total, term = place[keep], total[keep], term[keep]
+                index, total, term = index[keep], total[keep], term[keep]
                 above_a, above_b, below_a, below_b = above_a[keep], above_b[keep], below_a[keep], below_b[keep]
     return result
 
@@ -243,9 +243,9 @@ def sum_of_chances(first: Any, last: Any, hits: Any, rows: int, labelled: int) -
     centre = hits * ((rows + 1) / (labelled + 1))
     slope = hits / (labelled + 1)
     misses = rows - labelled + hits
-    found: Floats = (last - centre) * at_last - (first - centre) * at_first
-    found -= slope * ((misses - last) * mass_last - (misses - first) * mass_first)
-    return found
+    result: Floats = (last - centre) * at_last - (first - centre) * at_first
+    result -= slope * ((misses - last) * mass_last - (misses - first) * mass_first)
+    return result
 
 
 def _log_ratios(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
@@ -264,21 +264,21 @@ def masses_upwards(hits: Any, rows: Any, labelled: Any, called: Any) -> Floats:
     >>> masses_upwards(np.array([[0, 1, 2, 3]]), 5, 2, 3).round(12)
     array([[0.1, 0.6, 0.3, 0. ]])
     """
-    found = np.zeros(np.shape(hits))
-    np.cumsum(_log_ratios(hits, rows, labelled, called), axis=1, out=found[:, 1:])
-    found -= found.max(axis=1, keepdims=True)
-    np.exp(found, out=found)
-    found /= found.sum(axis=1, keepdims=True)
-    return found
+    result = np.zeros(np.shape(hits))
+    np.cumsum(_log_ratios(hits, rows, labelled, called), axis=1, out=result[:, 1:])
+    result -= result.max(axis=1, keepdims=True)
+    np.exp(result, out=result)
+    result /= result.sum(axis=1, keepdims=True)
+    return result
 
 
 def log_masses_upwards(hits: Any, rows: int, labelled: int, called: Any) -> Floats:
     """log f(m) where each row of ``hits`` counts upwards, anchored at its first."""
-    found = np.empty(np.shape(hits))
-    found[:, 0] = log_pmf(hits[:, 0], rows, labelled, called[:, 0])
-    np.cumsum(_log_ratios(hits, rows, labelled, called[:, :1]), axis=1, out=found[:, 1:])
-    found[:, 1:] += found[:, :1]
-    return found
+    result = np.empty(np.shape(hits))
+    result[:, 0] = log_pmf(hits[:, 0], rows, labelled, called[:, 0])
+    np.cumsum(_log_ratios(hits, rows, labelled, called[:, :1]), axis=1, out=result[:, 1:])
+    result[:, 1:] += result[:, :1]
+    return result
 
 
 class KnownChances(NamedTuple):
@@ -297,12 +297,12 @@ def chances_upwards(called: Any, hits: Any, rows: int, labelled: int, *, known: 
     >>> chances_upwards(np.array([[3, 3, 3]]), np.array([[0, 1, 2]]), 5, 2).round(12)
     array([[0. , 0.1, 0.7]])
     """
-    found = np.exp(log_masses_upwards(hits, rows, labelled, called))
-    first = _chances_down_the_ranks(called[:, 0], hits[:, 0], found[:, 0], rows, labelled, known)
-    found[:, 1:] = found[:, :-1]
-    found[:, 0] = first
-    np.cumsum(found, axis=1, out=found)
-    return np.clip(found, 0.0, 1.0, out=found)
+    result = np.exp(log_masses_upwards(hits, rows, labelled, called))
+    first = _chances_down_the_ranks(called[:, 0], hits[:, 0], result[:, 0], rows, labelled, known)
+    result[:, 1:] = result[:, :-1]
+    result[:, 0] = first
+    np.cumsum(result, axis=1, out=result)
+    return np.clip(result, 0.0, 1.0, out=result)
 
 
 def _chances_down_the_ranks(
@@ -323,9 +323,9 @@ def _chances_down_the_ranks(
     base = np.empty(first.size)
     summed = np.ones(first.size, bool)
     if known is not None and known.called.size:
-        place = np.minimum(np.searchsorted(known.called, called[first]), known.called.size - 1)
-        summed = (known.called[place] != called[first]) | (known.hits[place] != hits[first])
-        base = known.chances[place]
+        index = np.minimum(np.searchsorted(known.called, called[first]), known.called.size - 1)
+        summed = (known.called[index] != called[first]) | (known.hits[index] != hits[first])
+        base = known.chances[index]
     base[summed] = tails(hits[first[summed]], rows, labelled, called[first[summed]]).fewer
     running, run = np.cumsum(change), np.cumsum(opens) - 1
     return np.asarray(base[run] + (running - running[first][run]))
@@ -337,9 +337,9 @@ def log_p_values_upwards(called: Any, hits: Any, rows: int, labelled: int) -> Fl
     >>> np.exp(log_p_values_upwards(np.array([[3, 3, 3]]), np.array([[0, 1, 2]]), 5, 2)).round(12)
     array([[1. , 0.9, 0.3]])
     """
-    found = log_masses_upwards(hits, rows, labelled, called)
-    found[:, -1] = tails(hits[:, -1], rows, labelled, called[:, -1]).log_at_least
-    return np.minimum(np.logaddexp.accumulate(found[:, ::-1], axis=1)[:, ::-1], 0.0)
+    result = log_masses_upwards(hits, rows, labelled, called)
+    result[:, -1] = tails(hits[:, -1], rows, labelled, called[:, -1]).log_at_least
+    return np.minimum(np.logaddexp.accumulate(result[:, ::-1], axis=1)[:, ::-1], 0.0)
 
 
 _WALK = 1 << 10  # ranks between fresh starts of a walk: rounding cannot pile up

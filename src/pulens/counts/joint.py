@@ -90,10 +90,10 @@ class JointTally:
         [[0.0, 3.0], [1.0, 2.0]]
         """
         self.check()
-        places = [self._place(name) for name in names]
-        types = [self.types[place] for place in places] if self.types else ()
+        indices = [self._place(name) for name in names]
+        types = [self.types[index] for index in indices] if self.types else ()
         counts = (self.labelled, self.unlabelled, self.negative)
-        return JointTally.from_increments(names, self.scores[:, places], *counts, types=types)
+        return JointTally.from_increments(names, self.scores[:, indices], *counts, types=types)
 
     def check(self) -> None:
         """Refuse counts that no rows could have given."""
@@ -108,21 +108,21 @@ class JointTally:
         """
         kinds = ((1, self.labelled), (0, self.unlabelled), (-1, self.negative))
         labels = np.concatenate([np.full(int(counts.sum()), code, np.int8) for code, counts in kinds])
-        place = np.concatenate([np.repeat(np.arange(len(self)), counts.astype(np.int64)) for _, counts in kinds])
-        return labels, {name: self.column(name)[place] for name in self.names}
+        index = np.concatenate([np.repeat(np.arange(len(self)), counts.astype(np.int64)) for _, counts in kinds])
+        return labels, {name: self.column(name)[index] for name in self.names}
 
     def _place(self, name: str) -> int:
         if name not in self.names:
             raise InputError(
-                f"there is no score {shown(name)} in this joint tally, which holds {listed(self.names)}. Say which of "
-                "them with score= (--score on the command line)."
+                f"there is no score {shown(name)} in this joint tally, which holds {listed(self.names)}. Choose one "
+                "with score= (--score on the command line)."
             )
         return self.names.index(name)
 
     def column(self, name: str) -> NDArray[np.floating[Any]]:
         """One model's score in each combination, in the precision that it came in."""
-        place = self._place(name)
-        return np.ascontiguousarray(self.scores[:, place], self.types[place] if self.types else np.float64)
+        index = self._place(name)
+        return np.ascontiguousarray(self.scores[:, index], self.types[index] if self.types else np.float64)
 
     def __len__(self) -> int:
         return len(self.scores)

@@ -154,9 +154,9 @@ def _pack(
             block, codes = block[chosen], codes[chosen]
         if not below_zero:  # a negative score's magnitude already grows as the score falls; turn others round
             block = np.subtract(top, block)
-        place = packed[filled : filled + block.size]
-        np.left_shift(block, shift, out=place)
-        np.bitwise_or(place, codes.view(np.uint8), out=place)
+        index = packed[filled : filled + block.size]
+        np.left_shift(block, shift, out=index)
+        np.bitwise_or(index, codes.view(np.uint8), out=index)
         filled += block.size
     return packed[:filled]
 
@@ -190,21 +190,21 @@ def _unpack(
         is_last[-1] = end in (at_least_zero, n_rows) or packed[end] >> shift != key[-1]
         kept = np.flatnonzero(is_last)
         all_kept = kept.size == key.size
-        place = slice(filled, filled + kept.size)
+        index = slice(filled, filled + kept.size)
         distinct = key if all_kept else key[kept]
         if start >= at_least_zero:
             distinct |= sign_bit
         else:
             np.subtract(top, distinct, out=distinct)
-        bits[place] = distinct
+        bits[index] = distinct
         running = np.cumsum(codes == LABELLED, dtype=np.int64)
-        np.add(running if all_kept else running[kept], labelled_before, out=labelled[place])
-        np.subtract(kept, labelled[place] - (start + 1), out=unlabelled[place])
+        np.add(running if all_kept else running[kept], labelled_before, out=labelled[index])
+        np.subtract(kept, labelled[index] - (start + 1), out=unlabelled[index])
         labelled_before += int(running[-1])
         if negative is not None:
             running = np.cumsum(codes == 3, dtype=np.int64)
-            np.add(running[kept], negative_before, out=negative[place])
-            unlabelled[place] -= negative[place]
+            np.add(running[kept], negative_before, out=negative[index])
+            unlabelled[index] -= negative[index]
             negative_before += int(running[-1])
         filled += kept.size
     return Counts(

@@ -226,7 +226,7 @@ class _ExpectedInside:
         low = np.maximum(np.maximum(0, labelled + inside - size), np.floor(mean - spread).astype(np.int64))
         high = np.minimum(np.minimum(labelled, inside), np.ceil(mean + spread).astype(np.int64))
         widths = high - low + 1
-        found = np.empty(blocks.size)
+        result = np.empty(blocks.size)
         # ranks that follow each other stay together, for measures that step from one to the next; others are sorted,
         # so that those of like width fill a rectangle
         in_order = (np.diff(inside) == 1).sum() > inside.size / 2
@@ -241,9 +241,9 @@ class _ExpectedInside:
             called = np.broadcast_to((starts + inside)[some, None], hits.shape)
             values = self.measure(called, before[some, None] + hits)
             # hits that cannot be fill the rectangle: the measure may have any value there, even none
-            found[some] = (chance * np.where(chance > 0, values, 0.0)).sum(axis=1)
+            result[some] = (chance * np.where(chance > 0, values, 0.0)).sum(axis=1)
             start += several
-        return found
+        return result
 
 
 def constant(rows: int, labelled: int) -> Ranking:

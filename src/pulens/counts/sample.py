@@ -63,8 +63,8 @@ class PUSample:
         if self.weights is None:
             return None
         kinds = (LABELLED, UNLABELLED, NEGATIVE)
-        found = self.weights > nothing(self.weights[self.labels == kind].max(initial=0.0) for kind in kinds)
-        return None if found.all() else found
+        result = self.weights > nothing(self.weights[self.labels == kind].max(initial=0.0) for kind in kinds)
+        return None if result.all() else result
 
     def of(self, rows: NDArray[Any]) -> PUSample:
         """Some of the rows, by a mask or by their places."""

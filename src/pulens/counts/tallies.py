@@ -109,34 +109,34 @@ class Tallies(Mapping[Any, Tally]):
 
     @cached_property
     def _places(self) -> dict[Any, int]:
-        return {segment: place for place, segment in enumerate(self.segments)}
+        return {segment: index for index, segment in enumerate(self.segments)}
 
     @cached_property
     def totals(self) -> Floats:
         """Rows of each kind in every segment, of shape (segments, 3)."""
-        found = np.zeros((len(self), 3))
+        result = np.zeros((len(self), 3))
         filled = np.flatnonzero(np.diff(self.bounds))
         for kind, running in enumerate((self.labelled, self.unlabelled, self.negative)):
             if running is not None:
-                found[filled, kind] = running[self.bounds[filled + 1] - 1]
-        return found
+                result[filled, kind] = running[self.bounds[filled + 1] - 1]
+        return result
 
-    def is_binned(self, place: int) -> bool:
+    def is_binned(self, index: int) -> bool:
         """Whether some scores of a segment were joined."""
-        rows = slice(self.bounds[place], self.bounds[place + 1])
+        rows = slice(self.bounds[index], self.bounds[index + 1])
         return self.highest is not None and not np.array_equal(self.thresholds[rows], self.highest[rows])
 
-    def at(self, place: int) -> Tally:
+    def at(self, index: int) -> Tally:
         """The tally of the segment at a place."""
-        rows = slice(self.bounds[place], self.bounds[place + 1])
+        rows = slice(self.bounds[index], self.bounds[index + 1])
         kind = np.float64 if self.labelled.dtype.kind == "f" else np.int64
         labelled, unlabelled = (running[rows].astype(kind) for running in (self.labelled, self.unlabelled))
-        if self.negative is None or not self.totals[place, 2]:
+        if self.negative is None or not self.totals[index, 2]:
             negative: NDArray[Any] = np.broadcast_to(kind(0), labelled.shape)
         else:
             negative = self.negative[rows].astype(kind)
         thresholds, binning = self.thresholds[rows], None
-        if self.highest is not None and self.is_binned(place):
+        if self.highest is not None and self.is_binned(index):
             binning = Binning(self.highest[rows])
         return Tally(thresholds, labelled, unlabelled, negative, binning=binning)
 
@@ -189,15 +189,15 @@ def _running(counts: NDArray[Any], bounds: NDArray[np.intp]) -> NDArray[Any]:
             np.cumsum(counts[begin:end], out=running[begin:end])
         return running
     total = int(counts.sum(dtype=np.int64))
-    found = np.empty(counts.shape, np.int32 if total <= NARROW else np.int64)
+    result = np.empty(counts.shape, np.int32 if total <= NARROW else np.int64)
     before = 0
     for start in range(0, counts.size, ROWS_AT_ONCE):  # never a wide copy of everything
         rows = slice(start, start + ROWS_AT_ONCE)
         summed = np.cumsum(counts[rows], dtype=np.int64) + before
-        found[rows] = summed
+        result[rows] = summed
         before = int(summed[-1])
-    if found.size:
+    if result.size:
         sizes = np.diff(bounds)
-        offsets = np.where(bounds[:-1] > 0, found[np.maximum(bounds[:-1] - 1, 0)], 0).astype(found.dtype)
-        found -= np.repeat(offsets, sizes)
-    return found
+        offsets = np.where(bounds[:-1] > 0, result[np.maximum(bounds[:-1] - 1, 0)], 0).astype(result.dtype)
+        result -= np.repeat(offsets, sizes)
+    return result

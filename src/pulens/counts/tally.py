@@ -26,12 +26,12 @@ def check_total(rows: float, what: str) -> None:
     >>> check_total(1e19, "the weights")
     Traceback (most recent call last):
     ...
-    pulens.errors.InputError: the weights add up to 1e+19 rows; at most 1e+15 can be counted. A weight says how...
+    pulens.errors.InputError: the weights add up to 1e+19 rows; at most 1e+15 can be counted. A weight is the...
     """
     if rows < 0 or rows > MOST_ROWS:  # what is no number is named where its place is known
         raise InputError(
-            f"{what} add up to {rows:.6g} rows; at most {MOST_ROWS:.0e} can be counted. A weight says how many "
-            "rows a row stands for: divide all of them by one number."
+            f"{what} add up to {rows:.6g} rows; at most {MOST_ROWS:.0e} can be counted. A weight is the number "
+            "of rows that a row counts for: divide all of them by one number."
         )
 
 
@@ -246,9 +246,9 @@ def _as_floats(scores: Any) -> NDArray[np.floating[Any]]:
     array = np.asarray(scores)
     if array.dtype in (np.float32, np.float64):
         return array
-    place = first_too_long(array)
-    if place is not None:
-        raise InputError(too_long("scores", array[place]))
+    index = first_too_long(array)
+    if index is not None:
+        raise InputError(too_long("scores", array[index]))
     return array.astype(np.float64)
 
 
@@ -312,6 +312,6 @@ def _refuse(
 ) -> None:
     """Name the first value that is not as wanted."""
     if bad.any():
-        place = int(np.flatnonzero(bad)[0])
-        where = f"at place {place}" if scores is None else f"at score {scores[place].item()!r}"
-        raise InputError(f"{wanted}, got {values[place].item()!r} {where}. {way_out}".rstrip())
+        index = int(np.flatnonzero(bad)[0])
+        where = f"at place {index}" if scores is None else f"at score {scores[index].item()!r}"
+        raise InputError(f"{wanted}, got {values[index].item()!r} {where}. {way_out}".rstrip())

@@ -20,6 +20,6 @@ def level(rates: Floats) -> Floats:
     order = np.argsort(rates, kind="stable")
     ordered = rates[order]
     begins = np.concatenate([[True], np.diff(ordered) > ROUNDING])[: ordered.size]
-    found = np.empty(rates.size)
-    found[order] = ordered[begins][np.cumsum(begins) - 1]
-    return found
+    result = np.empty(rates.size)
+    result[order] = ordered[begins][np.cumsum(begins) - 1]
+    return result

@@ -42,13 +42,13 @@ def _in_order(alarms: Floats, hits: Floats, area: Area) -> tuple[Floats, Floats]
     return alarms, np.maximum.accumulate(hits, axis=1) if area == "envelope" else hits
 
 
-def precision_areas(found: Floats, called: Floats, positive: Floats, *, trapezoid: bool) -> Floats:
+def precision_areas(result: Floats, called: Floats, positive: Floats, *, trapezoid: bool) -> Floats:
     """Areas under many precision-recall curves at once: true positives in each row, rows called positive for all.
 
     The sum over steps of recall of the precision at their end, or halfway; the first step takes the first precision.
     """
     shown = called > 0
-    recall, precision = found[:, shown] / positive[:, None], found[:, shown] / called[shown]
+    recall, precision = result[:, shown] / positive[:, None], result[:, shown] / called[shown]
     if trapezoid:
         precision = (precision + np.concatenate([precision[:, :1], precision[:, :-1]], axis=1)) / 2
     return np.asarray((np.diff(recall, axis=1, prepend=0.0) * precision).sum(axis=1))
@@ -87,7 +87,7 @@ class CurveHull:
 
     def curves(self) -> tuple[Curve, Curve]:
         """Lower and upper curve; no point belongs to one threshold."""
-        found = []
+        result = []
         for heights, outwards in ((self.low, -1), (self.high, 1)):
             left, right = heights
             if not self.all_kept:  # flat between two rates, at the lower height or at the higher one
@@ -97,8 +97,8 @@ class CurveHull:
                     right = np.concatenate([left[1:], right[-1:]])
             x, y = np.repeat(self.rates, 2), np.stack([left, right], axis=1).ravel()
             nowhere = np.full(x.size, np.nan)
-            found.append(Curve("ROC", x, y, nowhere, "false positive rate", "true positive rate"))
-        return found[0], found[1]
+            result.append(Curve("ROC", x, y, nowhere, "false positive rate", "true positive rate"))
+        return result[0], result[1]
 
 
 def bound_precision_recall(table: Contingency) -> Curve:

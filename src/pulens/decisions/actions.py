@@ -56,8 +56,8 @@ class Actions:
 
     @property
     def hits(self) -> Floats:
-        found = possible_hits(self.class_prior * self.recall, self.flagged, self.class_prior, 1.0 - self.class_prior)
-        return np.asarray(found)
+        result = possible_hits(self.class_prior * self.recall, self.flagged, self.class_prior, 1.0 - self.class_prior)
+        return np.asarray(result)
 
     @property
     def found(self) -> Floats:

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.cells import WeightedEvidence
-from pulens.cells.priors import PriorSetting
-from pulens.counts.tally import Tally
 from pulens.decisions.actions import Actions
 from pulens.decisions.costs import Costs
-from pulens.decisions.within import ChosenAgainWithin
-from pulens.evidence import Evidence
-from pulens.intervals.construction import Construction, Ends
-from pulens.intervals.kernels.quantiles import percentiles
-from pulens.intervals.kernels.redraws import Redrawn, compress, redraw_tally
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.prior_draws import PriorDraws
-from pulens.types import Floats
+from pulens.inference.chosen import NONE, NOTHING, limits_of_choice
+from pulens.inference.intervals import EstimatesIntervals
+from pulens.inference.method import IntervalMethod, Limits
+from pulens.inference.replicates import Replicates
+from pulens.types import Booleans, Floats, Places
 
 Value = Callable[[Actions], Floats]
 
@@ -31,71 +24,34 @@ class Rule:
     """How a threshold is chosen, so that redraws can do it again.
 
     ``most_flagged`` and ``least_found`` are the largest share of the list and the smallest share of labelled rows
-    allowed; ``kept`` says which thresholds of the data are allowed at all (the infinite one first). With ``at`` the
-    largest regret at these shares of positives among the unlabelled rows is made small, not the cost at one.
+    allowed; ``kept`` says which of the data's ``thresholds`` are allowed at all (the infinite one first). With
+    ``settings`` the largest regret at these class priors is made small, not the cost at one.
     """
 
     costs: Costs
+    thresholds: Floats
     most_flagged: float = np.inf
     least_found: float = 0.0
-    kept: NDArray[np.bool_] | None = None
-    at: tuple[float, ...] = ()
-    settings: tuple[PriorSetting, ...] = ()  # within cells, in the place of ``at``
+    kept: Booleans | None = None
+    settings: tuple[Any, ...] = ()
 
+    is_of_rankings: ClassVar[bool] = False
 
-@dataclass(frozen=True, eq=False)
-class ChosenAgain:
-    """For each redraw: rates at the threshold it would choose, what the data show there, and its numbers of rows."""
-
-    evidence: Evidence
-    normal: Floats
-    totals: tuple[Floats, Floats, Floats]
-    redrawn: tuple[Floats, Floats, Floats]
-    observed: tuple[Floats, Floats, Floats]
-
-    @classmethod
-    def by(cls, rule: Rule, evidence: Evidence, resampling: Resampling) -> ChosenAgain | ChosenAgainWithin:
-        if isinstance(evidence, WeightedEvidence):
-            return ChosenAgainWithin.by(rule, evidence, resampling)
-        draws, tally = PriorDraws(evidence), compress(evidence.tally)
-        kept = _kept(rule, evidence.tally, tally)
-        shares = rule.at or (evidence.class_prior.unlabelled,)
-
-        def work(redrawn: Redrawn) -> list[Floats]:
-            each = [_nothing_first(rates) for rates in redrawn[:3]]
-            worst: Any = None
-            for share in shares:
-                priors = np.broadcast_to(draws.priors(share, redrawn.normal, redrawn.totals), (len(redrawn),))
-                points = _points(draws, redrawn.totals, priors, each)
-                allowed = (points.flagged <= rule.most_flagged + 1e-12) & (each[0] >= rule.least_found - 1e-12) & kept
-                cost = np.where(allowed, points.costs(rule.costs), np.inf)
-                regret = cost - (cost.min(axis=1, keepdims=True) if rule.at else 0.0)
-                worst = regret if worst is None else np.fmax(worst, regret)
-            some = np.isfinite(worst).any(axis=1)
-            places = np.where(some, np.where(np.isnan(worst), np.inf, worst).argmin(axis=1), -1)
-            rows = np.arange(len(redrawn))
-            return [redrawn.normal, *redrawn.totals, *(rates[rows, places] for rates in each), places]
-
-        chunks = redraw_tally(tally, resampling, work, random_totals=draws.random_totals)
-        columns = [np.concatenate(part) for part in zip(*chunks, strict=True)]
-        chosen = columns[7] >= 0
-        normal, *rest = (column[chosen] for column in columns)
-        kinds = zip((tally.labelled, tally.unlabelled, tally.negative), tally.totals, strict=True)
-        own = [_nothing_first(np.asarray(kind, float)[None] / (total or 1.0))[0][rest[6]] for kind, total in kinds]
-        return cls(evidence, normal, tuple(rest[:3]), tuple(rest[3:6]), tuple(own))  # type: ignore[arg-type]
-
-    def errors(self, value: Value, prior: float | None) -> Floats:
-        """What each redraw shows at the threshold it chose, less what the data show there."""
-        draws, own = PriorDraws(self.evidence), tuple(self.evidence.tally.totals)
-        fixed = self.evidence.class_prior.unlabelled if prior is None else prior
-        priors = np.broadcast_to(draws.priors(prior, self.normal, self.totals, mirrored=True), self.normal.shape)
-        drawn = value(_points(draws, self.totals, priors, list(self.redrawn)))
-        known = value(_points(draws, own, np.full(self.normal.size, fixed), list(self.observed)))
-        return np.asarray(drawn - known)
-
-    def tail(self, tail: float) -> float:
-        """The tail of percentiles for this many labelled rows."""
-        return PriorDraws(self.evidence).tail(tail)
+    def pick(self, own: Replicates, at: Callable[[Any], Replicates], thresholds: Floats) -> Places:
+        drawn = _every_action(own)
+        allowed = (drawn.flagged <= self.most_flagged + 1e-12) & (
+            _nothing_first(own.redrawn.labelled) >= self.least_found - 1e-12
+        )
+        if self.kept is not None:
+            allowed &= np.append(self.kept[0], self.kept[np.searchsorted(-self.thresholds, -thresholds) + 1])
+        worst: Any = None
+        for setting in self.settings or (None,):
+            points = drawn if setting is None else _every_action(at(setting))
+            cost = np.where(allowed, points.costs(self.costs), np.inf)
+            regret = cost - (0.0 if setting is None else cost.min(axis=1, keepdims=True))
+            worst = regret if worst is None else np.fmax(worst, regret)
+        indices = np.where(np.isnan(worst), np.inf, worst).argmin(axis=1) + NOTHING  # which stands first
+        return np.where(np.isfinite(worst).any(axis=1), indices, NONE)
 
 
 def _nothing_first(rates: Floats) -> Floats:
@@ -103,56 +59,43 @@ def _nothing_first(rates: Floats) -> Floats:
     return np.concatenate([np.zeros((rates.shape[0], 1)), rates], axis=1)
 
 
-def _kept(rule: Rule, tally: Tally, compressed: Tally) -> NDArray[np.bool_]:
-    if rule.kept is None:
-        return np.ones(len(compressed) + 1, bool)
-    places = np.searchsorted(-np.asarray(tally.thresholds, float), -np.asarray(compressed.thresholds, float))
-    return np.append(rule.kept[0], rule.kept[places + 1])
+def _every_action(replicates: Replicates) -> Actions:
+    """At every threshold, the infinite one first."""
+    maps, shape = replicates.recoveries, replicates.redrawn.labelled.shape
+    recall, alarms = (np.broadcast_to(rate, shape) for rate in maps.rates(*replicates.redrawn[:3]))
+    prior = np.broadcast_to(maps.positive / (maps.positive + maps.negative), len(recall))[:, None]
+    flagged = np.clip(prior * recall + (1 - prior) * alarms, 0.0, 1.0)
+    return Actions(np.zeros(0), _nothing_first(recall), _nothing_first(flagged), prior)
 
 
-def _points(draws: PriorDraws, totals: Any, priors: Floats, rates: list[Floats]) -> Actions:
-    """Recall and flagged share from observed rates, of shape (redraws,) or (redraws, thresholds)."""
-    maps = draws.recoveries(totals, priors)
-    gamma, eta = maps.rates(*rates)
-    prior = maps.positive / (maps.positive + maps.negative)
-    prior = prior[:, None] if np.ndim(gamma) == 2 else prior
-    flagged = np.clip(prior * gamma + (1 - prior) * eta, 0.0, 1.0)
-    return Actions(np.zeros(0), gamma, flagged, prior)
+def _chosen_action(replicates: Replicates) -> Actions:
+    """At the one threshold of each replicate."""
+    every = _every_action(replicates)
+    return Actions(np.zeros(0), every.recall[:, 1], every.flagged[:, 1], every.class_prior[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
-class AtChosenThreshold(Construction):
+class AtChosenThreshold(IntervalMethod):
     """The hull of three: percentiles of the errors of choosing again, and the interval as if the threshold had been
     fixed, moved by the mean optimism and not moved."""
 
-    again: ChosenAgain | ChosenAgainWithin
-    fixed: Construction
-    own: Callable[[float], float]  # the value at a share of positives among the unlabelled rows
+    again: EstimatesIntervals  # whose choice is a :class:`Rule`
+    fixed: IntervalMethod
+    own: Callable[[Any], float]  # the value at a setting of the class prior
     of: Value
 
-    method = "redraws with the threshold chosen anew"
+    method = "redraws with the threshold chosen again each time"
 
-    def value(self, prior: float) -> Any:
+    def value(self, prior: Any) -> Any:
         return self.own(prior)
 
-    @property
-    def optimism(self) -> float:
-        """How far the number of the chosen threshold is off on average, because it was chosen on these rows."""
-        errors = self.again.errors(self.of, self.again.evidence.class_prior.unlabelled)
-        return float(np.nanmean(errors)) if errors.size and not np.isnan(errors).all() else 0.0
-
-    def ends(self, prior: float | None, tail: Any) -> Ends:
-        errors = self.again.errors(self.of, prior)
-        errors = errors[~np.isnan(errors)]
+    def ends(self, prior: Any, tail: Any) -> Limits:
         low, high = self.fixed.ends(prior, tail)
+        errors = errors_of_choice(self.again, self.of, prior)
         given = float(low), float(high)
-        if not errors.size:
-            return given
-        value = self.own(self.again.evidence.class_prior.unlabelled if prior is None else prior)
-        each = self.again.tail(tail)
-        low, high = percentiles(errors, each, each)
-        moved = float(errors.mean())
-        return (
-            min(value - high, given[0] - moved, given[0]),
-            max(value - low, given[1] - moved, given[1]),
-        )
+        return limits_of_choice(self.own(prior), errors, self.again.tail(tail), given, also_given=True)
+
+
+def errors_of_choice(again: EstimatesIntervals, of: Value, prior: Any) -> Floats:
+    """What each redraw shows at the threshold it chose, less what the data show there."""
+    return again.chosen_at(prior).errors(lambda replicates: of(_chosen_action(replicates)))

@@ -59,18 +59,18 @@ class Costs:
         if miss is None and alarm is None and flag is None and hit is None:
             return None
         numbers = [_check(name, value) for name, value in zip(NAMES, (miss, alarm, flag, hit), strict=True)]
-        found = cls(*numbers)
-        if found.miss + found.hit == 0:
+        result = cls(*numbers)
+        if result.miss + result.hit == 0:
             raise InputError(
                 "only alarms cost something here, so flagging no row would always be the cheapest: give cost_miss= (or "
                 "benefit_hit=) too."
             )
-        if found.price_of_flag == 0:
+        if result.price_of_flag == 0:
             raise InputError(
                 "only misses cost something here, so flagging every row would always be the cheapest: give cost_alarm= "
                 "(of a false alarm) or cost_flag= (of each flagged row) too."
             )
-        return found
+        return result
 
 
 def _check(name: str, value: Any) -> float:

@@ -26,8 +26,8 @@ class OperatingRates(NamedTuple):
     @property
     def cuts(self) -> list[float]:
         """Class priors from which on hits are cut."""
-        found = [self.flagged / self.recall] if self.recall > 0 else []
-        return [*found, *([(1 - self.flagged) / (1 - self.recall)] if self.recall < 1 else [])]
+        result = [self.flagged / self.recall] if self.recall > 0 else []
+        return [*result, *([(1 - self.flagged) / (1 - self.recall)] if self.recall < 1 else [])]
 
 
 def crossing_priors(first: OperatingRates, second: OperatingRates, ratio: float) -> tuple[float, ...]:
@@ -45,14 +45,14 @@ def crossing_priors(first: OperatingRates, second: OperatingRates, ratio: float)
         one, other = ((1 + odds) * model.hits(prior) - odds * model.flagged for model in (first, second))
         return other - one
 
-    places = sorted({0.0, 1.0, *(cut for cut in (*first.cuts, *second.cuts) if 0 < cut < 1)})
-    found: list[float] = []
-    for low, high in pairwise(places):
+    indices = sorted({0.0, 1.0, *(cut for cut in (*first.cuts, *second.cuts) if 0 < cut < 1)})
+    result: list[float] = []
+    for low, high in pairwise(indices):
         at_low, at_high = gap(low), gap(high)
         if at_low != at_high and min(at_low, at_high) <= 0 <= max(at_low, at_high):
-            found.append(low + (high - low) * at_low / (at_low - at_high))
+            result.append(low + (high - low) * at_low / (at_low - at_high))
     kept: list[float] = []
-    for prior in found:
+    for prior in result:
         if not kept or prior - kept[-1] > 1e-12:
             kept.append(prior)
     return tuple(prior for prior in kept if 0 < prior < 1)

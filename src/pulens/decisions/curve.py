@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from pulens.cells import WeightedEvidence, as_one_cell, doubts_of
-from pulens.containers import plain_array
+from pulens.containers import numbers
 from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
 from pulens.decisions.within import covariances_within
 from pulens.errors import InputError, shown
 from pulens.estimate import Estimate
-from pulens.evidence import Evidence, Question
-from pulens.intervals.kernels.quantiles import seeded_levels
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.kernels.simultaneous import LargestOf
-from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
+from pulens.evidence import Evidence, IntervalOptions
+from pulens.inference.kernels.quantiles import seeded_levels
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.kernels.simultaneous import LargestOf
+from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import DEFAULT_MULTIPLE, Contradiction, find_contradiction
@@ -30,6 +29,8 @@ from pulens.metrics.parts.top_of_list import is_unlabelled_list
 from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity
 from pulens.scalars import is_among
+from pulens.selection import estimator_of, under_labelling
+from pulens.strata import WeightedEvidence, as_one_cell, within_cells
 from pulens.types import Booleans, Floats
 
 POINTS, MOST_POINTS = 20, 64
@@ -49,7 +50,7 @@ class DecisionCurve:
     """Net benefit of a model against the cost ratio, beside flagging all; flagging none is 0.
 
     ``low`` and ``high`` hold the true curve at all ratios together where ``simultaneous`` is true. ``best`` is the
-    highest net benefit that any threshold shows: it is chosen on these rows at every ratio, and flatters. Where an
+    highest net benefit that any threshold shows: it is chosen on these rows at every ratio, and is optimistic. Where an
     estimated class prior leaves a number open, only its band is given: the number is nan, null in JSON. Where the rows
     rule out random labels, the curve is that of the nearest possible world, as in an evaluation, and has no ``best``.
     ``uncorrected`` is what tools draw that count every unlabelled row as a negative: too low by the hidden hits.
@@ -69,12 +70,12 @@ class DecisionCurve:
 
     def __str__(self) -> str:
         lines = ["ratio     model   flag all" + ("" if self.low is None else "   band")]
-        for place, ratio in enumerate(self.ratios):
+        for index, ratio in enumerate(self.ratios):
             band = ""
             if self.low is not None and self.high is not None:
-                band = f"   {self.low[place]:.4f} to {self.high[place]:.4f}"
+                band = f"   {self.low[index]:.4f} to {self.high[index]:.4f}"
             model, everybody = (
-                " open " if np.isnan(values[place]) else f"{values[place]:.4f}"
+                " open " if np.isnan(values[index]) else f"{values[index]:.4f}"
                 for values in (self.model, self.flag_all)
             )
             lines.append(f"{ratio:.4f}  {model}    {everybody}{band}")
@@ -131,27 +132,27 @@ def decision_curve(
         raise InputError("scores of a decision curve must be probabilities, from 0 to 1. pulens calibrate makes them.")
     actions = Actions.of(evidence)
     grid = _default(evidence, actions, threshold) if ratios is None else _check(ratios)
-    places = grid if threshold is None else np.full(grid.size, float(threshold))
-    counted = np.array([tuple(tally.at(float(place))) for place in places])
+    indices = grid if threshold is None else np.full(grid.size, float(threshold))
+    counted = np.array([tuple(tally.at(float(index))) for index in indices])
     above = counted[:, 0], counted[:, 1], counted[:, 2]
     prior = float(actions.class_prior)
     odds = grid / (1 - grid)
-    where = np.searchsorted(-np.asarray(tally.thresholds, float), -places, side="right")
+    where = np.searchsorted(-np.asarray(tally.thresholds, float), -indices, side="right")
     hits, flagged = actions.hits[where], actions.flagged[where]
     model = (1 + odds) * hits - odds * flagged
     best = None if scores_are else np.array([((1 + w) * actions.hits - w * actions.flagged).max() for w in odds])
     own, ruled_out = _alone(evidence, worlds)
     estimated = is_estimated(evidence.class_prior)
-    found = _estimates(own, grid, places, resampling, ruled_out) if estimated or ruled_out is not None else []
+    result = _estimates(own, grid, indices, resampling, ruled_out) if estimated or ruled_out is not None else []
     if ruled_out is not None:
-        model, best = np.array([one.value for one in found]), None
+        model, best = np.array([one.value for one in result]), None
     low, high = None, None
     if resampling is not None:
         linear = LinearAtThresholds(evidence, net_benefit_form(grid), above)
-        low, high = _ends(found) if ruled_out is not None else _around(model, linear, own, grid, places, resampling)
+        low, high = _ends(result) if ruled_out is not None else _around(model, linear, own, grid, indices, resampling)
     everybody = prior - odds * (1 - prior)
     if estimated:
-        left_open = _left_open(found)
+        left_open = _left_open(result)
         model = np.where(left_open, np.nan, model)
         best = None if best is None else np.where(left_open, np.nan, best)
         all_rows = np.full(grid.size, -np.inf)
@@ -159,7 +160,7 @@ def decision_curve(
     notices = _of_probabilities(evidence, prior) if scores_are else ()
     if ruled_out is not None:
         notices = (NEAREST, *notices)
-    drawn = PriorDoubt(evidence).treatment == "drawn"
+    drawn = PriorUncertainty(evidence).treatment == "drawn"
     as_negatives = (above[0] - odds * (above[1] + above[2])) / tally.totals.rows
     holds_at_once = low is not None and not drawn
     return DecisionCurve(
@@ -169,7 +170,7 @@ def decision_curve(
         low,
         high,
         holds_at_once,
-        places,
+        indices,
         best,
         None if resampling is None else resampling.confidence,
         notices,
@@ -180,65 +181,74 @@ def decision_curve(
 def _alone(evidence: Evidence, worlds: float) -> tuple[Evidence, Contradiction | None]:
     """The evidence, of a single cell that cell's, and what its rows rule out."""
     own = evidence.by_itself
-    return own, None if own.within is not None else find_contradiction(own, worlds)
+    return own, None if own.within is not None or own.explains_any_rows else find_contradiction(own, worlds)
 
 
 def _around(
-    model: Floats, linear: LinearAtThresholds, own: Evidence, grid: Floats, places: Floats, resampling: Resampling
+    model: Floats, linear: LinearAtThresholds, own: Evidence, grid: Floats, indices: Floats, resampling: Resampling
 ) -> tuple[Floats, Floats] | tuple[None, None]:
     """The band around a curve; none where there are too few clusters or rows for one."""
-    together = own if own.buckets is None else WeightedEvidence.of(as_one_cell(own, Question()))
+    together = own if own.buckets is None else WeightedEvidence.of(as_one_cell(own, IntervalOptions()))
     low: Floats | None
     high: Floats | None
     if grid.size == 1:
-        low, high = _ends(_estimates(own, grid, places, resampling))
+        low, high = _ends(_estimates(own, grid, indices, resampling))
     elif isinstance(together, WeightedEvidence):
-        covariances = covariances_within(together, linear.form, places)
+        covariances = covariances_within(together, linear.form, indices)
         reach = max(_largest_deviation(each, resampling.confidence) for each in covariances)
         wider = replace(resampling, confidence=1 - 2 * float(ndtr(-reach)))
-        low, high = _ends(_estimates(own, grid, places, wider))
+        low, high = _ends(_estimates(own, grid, indices, wider))
     else:
-        low, high = _band(linear, resampling.confidence)
+        low, high = _band(linear, resampling.confidence, indices)
     if low is None or high is None or not np.isfinite([low, high]).all():
         return None, None
     return np.minimum(low, model), np.maximum(high, model)
 
 
-def _ends(found: Sequence[Estimate]) -> tuple[Floats, Floats] | tuple[None, None]:
+def _ends(result: Sequence[Estimate]) -> tuple[Floats, Floats] | tuple[None, None]:
     """The intervals that an evaluation gives; none where one of them is missing."""
-    ends = [(np.nan, np.nan) if one.interval is None else (one.interval.low, one.interval.high) for one in found]
+    ends = [(np.nan, np.nan) if one.interval is None else (one.interval.low, one.interval.high) for one in result]
     low, high = np.array(ends).T
     return (low, high) if np.isfinite(ends).all() else (None, None)
 
 
-def _left_open(found: Sequence[Estimate]) -> Booleans:
+def _left_open(result: Sequence[Estimate]) -> Booleans:
     """Where an evaluation would withhold net benefit: an estimated class prior leaves it open."""
-    return np.array([withhold(one, METRICS[NET_BENEFIT]).withheld_because is not None for one in found])
+    return np.array([withhold(one, METRICS[NET_BENEFIT]).withheld_because is not None for one in result])
 
 
 def _estimates(
     evidence: Evidence,
     grid: Floats,
-    places: Floats,
+    indices: Floats,
     resampling: Resampling | None,
     contradiction: Contradiction | None = None,
 ) -> list[Estimate]:
     """Net benefit at each ratio and its threshold, as an evaluation gives it."""
-    doubts: Any = None if resampling is None else doubts_of(evidence, resampling)
-    asked = {"doubts": doubts, "contradiction": contradiction}
-    return [
-        estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, threshold=place, cost_ratio=ratio, **asked)
-        for ratio, place in zip(grid.tolist(), places.tolist(), strict=True)
-    ]
+    doubts: Any = None if resampling is None else estimator_of(evidence, resampling)
+    asked: dict[str, Any] = {"doubts": doubts, "contradiction": contradiction}
+
+    def one(ratio: float, index: float) -> Estimate:
+        result = estimate(NET_BENEFIT, METRICS[NET_BENEFIT], evidence, threshold=index, cost_ratio=ratio, **asked)
+        return within_cells(result, evidence.within, doubts, cost_ratio=ratio)
+
+    return [one(ratio, index) for ratio, index in zip(grid.tolist(), indices.tolist(), strict=True)]
 
 
-def _band(construction: LinearAtThresholds, confidence: float) -> tuple[Floats, Floats]:
+def _band(linear: LinearAtThresholds, confidence: float, indices: Floats) -> tuple[Floats, Floats]:
     """MOVER ends at the tail at which all of them hold together."""
-    own = construction.evidence.class_prior.unlabelled
-    reach = _reach(construction, confidence)
-    freedom = max(construction.evidence.tally.totals.labelled - 1, 1.0)
+    evidence = linear.evidence
+    own = evidence.class_prior.unlabelled
+    reach = _reach(linear, confidence)
+    freedom = max(evidence.tally.totals.labelled - 1, 1.0)
     tail = float(ndtr(-abs(stdtrit(freedom, ndtr(reach)))))
-    doubt = PriorDoubt(construction.evidence)
+    doubt = PriorUncertainty(evidence)
+
+    def tilted(rows: Evidence) -> LinearAtThresholds:
+        counted = np.array([tuple(rows.tally.at(index)) for index in indices.tolist()])
+        return LinearAtThresholds(rows, linear.form, (counted[:, 0], counted[:, 1], counted[:, 2]))
+
+    construction = under_labelling(evidence, tilted, at_threshold=True)
     if doubt.treatment == "drawn":
         return construction.ends(None, tail)
     shares = doubt.over(PRIORS_IN_RANGE) if doubt.treatment == "range" else [own]
@@ -291,18 +301,18 @@ def _default(evidence: Evidence, actions: Actions, threshold: float | None) -> F
     high = min(4 * prior, 0.9)
     if threshold is None:
         labelled = np.asarray(evidence.tally.labelled, float)
-        place = min(int(np.searchsorted(labelled, FIRST_ROWS)), labelled.size - 1)
-        high = min(float(evidence.tally.thresholds[place]), 0.99)
+        index = min(int(np.searchsorted(labelled, FIRST_ROWS)), labelled.size - 1)
+        high = min(float(evidence.tally.thresholds[index]), 0.99)
     high = max(high, 1.5 * low)
     odds = np.linspace(np.log(low / (1 - low)), np.log(high / (1 - high)), POINTS)
     return np.asarray(1 / (1 + np.exp(-odds)))
 
 
 def _check(ratios: Any) -> Floats:
-    try:
-        grid = np.atleast_1d(plain_array(ratios).astype(float))
-    except (TypeError, ValueError, OverflowError):
-        raise InputError(f"cost ratios must lie strictly between 0 and 1, got {shown(ratios)}.") from None
+    result = numbers(ratios)
+    if result is None:
+        raise InputError(f"cost ratios must lie strictly between 0 and 1, got {shown(ratios)}.")
+    grid = np.atleast_1d(result)
     bad = ~((grid > 0) & (grid < 1))
     if bad.any():
         raise InputError(f"cost ratios must lie strictly between 0 and 1, got {shown(grid[bad][0].item())}.")
@@ -320,7 +330,7 @@ def _of_probabilities(evidence: Evidence, prior: float) -> tuple[Notice, ...]:
     if prior / 2 <= mean <= 2 * prior:
         return ()
     said = (
-        f"The mean score is {mean:.3g} and the class prior {prior:.3g}: these are no chances of being positive (those "
-        "of a model trained on labels are chances of being labelled). pulens calibrate repairs them."
+        f"The mean score is {mean:.3g} and the class prior {prior:.3g}: these are not probabilities of being positive "
+        "(a model trained on labels gives probabilities of being labelled). pulens calibrate repairs them."
     )
     return (Notice(Severity.WARNING, "not-probabilities", said),)

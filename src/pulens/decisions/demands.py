@@ -42,8 +42,8 @@ class Demands:
     def choose(self, allowed: Allowed) -> int:
         """The cheapest; without costs the fewest alarms that keep a recall floor, or else the most positives."""
         if self.costs is None:
-            places = np.flatnonzero(allowed)
-            return int(places[0] if RECALL in self.masks else places[-1])
+            indices = np.flatnonzero(allowed)
+            return int(indices[0] if RECALL in self.masks else indices[-1])
         return cheapest(self.criterion(allowed), allowed)
 
     def criterion(self, allowed: Allowed) -> Floats:
@@ -80,8 +80,8 @@ class Demands:
         for name in names:
             if not self.masks[name].any():
                 return (name,)
-        for place, first in enumerate(names):
-            for second in names[place + 1 :]:
+        for index, first in enumerate(names):
+            for second in names[index + 1 :]:
                 if not (self.masks[first] & self.masks[second]).any():
                     return first, second
         return tuple(names)

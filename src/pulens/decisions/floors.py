@@ -9,13 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.cells import WeightedEvidence
 from pulens.decisions.linear import Form, LinearAtThresholds
 from pulens.decisions.within import lowest_margins
 from pulens.errors import InputError, shown
 from pulens.evidence import Evidence
-from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, PriorDoubt
+from pulens.inference.method import IntervalMethod
+from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty
 from pulens.scalars import real
+from pulens.selection import under_labelling
+from pulens.strata import WeightedEvidence
 from pulens.types import Floats
 
 FIRST_ROWS = 10  # labelled rows from which on precision is looked at
@@ -58,7 +60,7 @@ def recall_floor(
     No correction for having looked is needed: hits fall with the threshold, so passing where recall is below the floor
     means passing at the first such threshold. ``limit_at`` gives the lower limit at a threshold where labels are noisy.
     """
-    labelled, n = np.asarray(evidence.tally.labelled, float), evidence.tally.totals.labelled
+    labelled, n = np.asarray(evidence.tally.labelled, float), evidence.counted.tally.totals.labelled
     needed = rows_for_recall(floor, confidence)
     if n < needed:
         raise InputError(
@@ -66,10 +68,10 @@ def recall_floor(
             f"{confidence:.0%} sure even if every one is found. Ask for less, or label more rows."
         )
 
-    def passes(place: int) -> bool:
+    def passes(index: int) -> bool:
         if limit_at is not None:
-            return limit_at(float(evidence.tally.thresholds[place])) >= floor
-        return float(lowest_recall(labelled[place], n, confidence)) >= floor - 1e-12
+            return limit_at(float(evidence.tally.thresholds[index])) >= floor
+        return float(lowest_recall(labelled[index], n, confidence)) >= floor - 1e-12
 
     low, high = 0, labelled.size  # the first place that passes
     while low < high:
@@ -140,19 +142,21 @@ def _margins(evidence: Evidence, steps: NDArray[np.intp], floor: float, confiden
     tally = evidence.tally
     if isinstance(evidence, WeightedEvidence):
         return lowest_margins(evidence, np.asarray(tally.thresholds, float)[steps], floor, 1 - confidence)
-    labelled, unlabelled, negative = (
-        np.asarray(kind, float)[steps] for kind in (tally.labelled, tally.unlabelled, tally.negative)
-    )
-    form = LinearAtThresholds(evidence, Form(1.0, -floor), (labelled, unlabelled, negative))
-    return lower_ends(form, 1 - confidence)
+
+    def margins(rows: Evidence) -> LinearAtThresholds:
+        kinds = (rows.tally.labelled, rows.tally.unlabelled, rows.tally.negative)
+        labelled, unlabelled, negative = (np.asarray(kind, float)[steps] for kind in kinds)
+        return LinearAtThresholds(rows, Form(1.0, -floor), (labelled, unlabelled, negative))
+
+    return lower_ends(under_labelling(evidence, margins, at_threshold=True), evidence, 1 - confidence)
 
 
-def lower_ends(construction: LinearAtThresholds, tail: float) -> Floats:
+def lower_ends(construction: IntervalMethod, evidence: Evidence, tail: float) -> Floats:
     """One-sided lower ends with the doubt about the class prior: drawn with it, or the lowest over its range."""
-    doubt = PriorDoubt(construction.evidence)
+    doubt = PriorUncertainty(evidence)
     if doubt.treatment == "drawn":
         return np.asarray(construction.ends(None, tail)[0])
-    shares = [construction.evidence.class_prior.unlabelled]
+    shares = [evidence.class_prior.unlabelled]
     if doubt.treatment == "range":
         shares = doubt.over(PRIORS_IN_RANGE)
     return np.asarray(np.min([construction.ends(share, tail)[0] for share in shares], axis=0))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.estimate import Estimate
-from pulens.intervals.kernels.quantiles import spread_of_interval
+from pulens.inference.kernels.quantiles import spread_of_interval
 
 LEVELS = 401  # quantiles of precision behind a prediction
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from pulens.decisions.actions import Actions
 from pulens.evidence import Evidence
-from pulens.intervals.construction import Construction, Ends
-from pulens.intervals.prior_draws import PriorDraws
+from pulens.inference.method import IntervalMethod, Limits
+from pulens.inference.prior_draws import PriorDraws
 from pulens.types import Floats
 
 WIDE = 0.25  # the tail by which a standard error is read off an interval; at one half it has no width to read
@@ -56,7 +56,7 @@ def net_benefit_form(ratio: Any) -> Form:
 
 
 @dataclass(frozen=True, eq=False)
-class LinearAtThresholds(Construction):
+class LinearAtThresholds(IntervalMethod):
     """MOVER from Jeffreys ends; one number for each threshold, whose rows of each kind above it are given."""
 
     evidence: Evidence
@@ -74,8 +74,8 @@ class LinearAtThresholds(Construction):
         recovery = self._draws.recoveries(tuple(self.evidence.tally.totals), np.array([share]))
         prior = float(recovery.positive[0] / (recovery.positive[0] + recovery.negative[0]))
         hits, alarms = prior * recovery.true_positive_rate[0], (1 - prior) * recovery.false_positive_rate[0]
-        found = np.multiply.outer(hits, self.form.hits) + np.multiply.outer(hits + alarms, self.form.flagged)
-        return found.reshape(3, *[1] * (self._rates().ndim - found.ndim), *found.shape[1:]), prior
+        result = np.multiply.outer(hits, self.form.hits) + np.multiply.outer(hits + alarms, self.form.flagged)
+        return result.reshape(3, *[1] * (self._rates().ndim - result.ndim), *result.shape[1:]), prior
 
     def _rates(self) -> Floats:
         totals = self.evidence.tally.totals
@@ -86,7 +86,7 @@ class LinearAtThresholds(Construction):
         coefficients, population = self._coefficients(prior)
         return (coefficients * self._rates()).sum(axis=0) + self.form.prior * population + self.form.constant
 
-    def ends(self, prior: float | None, tail: Any) -> Ends:
+    def ends(self, prior: float | None, tail: Any) -> Limits:
         from scipy.special import ndtri
 
         if prior is not None:
@@ -104,7 +104,7 @@ class LinearAtThresholds(Construction):
         low, high = np.quantile(np.concatenate(mixed), [tail, 1 - tail], axis=0)
         return (low, high) if np.ndim(self.above[0]) else (float(low[0]), float(high[0]))
 
-    def _mover(self, share: float, tail: Any) -> Ends:
+    def _mover(self, share: float, tail: Any) -> Limits:
         from scipy.special import betaincinv, ndtri
 
         coefficients, _ = self._coefficients(share)
@@ -132,17 +132,17 @@ class LinearAtThresholds(Construction):
         smooth = np.stack(
             [(np.asarray(hits, float) + 0.5) / (n + 1) for hits, n in zip(self.above, totals, strict=True)]
         )
-        found = np.zeros((smooth.shape[1], smooth.shape[1]))
+        result = np.zeros((smooth.shape[1], smooth.shape[1]))
         for weight, rate, n in zip(coefficients, smooth, totals, strict=True):
             if n:
                 within = np.minimum.outer(rate, rate) - np.multiply.outer(rate, rate)
-                found += np.multiply.outer(weight, weight) * within / n
+                result += np.multiply.outer(weight, weight) * within / n
         if self._draws.random_totals:
             parts = self._parts_of_rows(share, np.where(totals[:, None] > 0, smooth, 0.0))
             shares = totals / totals.sum()
             mean = shares @ parts
-            found += ((shares[:, None] * parts).T @ parts - np.multiply.outer(mean, mean)) / totals.sum()
-        return found
+            result += ((shares[:, None] * parts).T @ parts - np.multiply.outer(mean, mean)) / totals.sum()
+        return result
 
     def _from_totals(self, share: float, rates: Floats) -> Any:
         """Variance from the numbers of rows of each kind, which in one sample are random."""

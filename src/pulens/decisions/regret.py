@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from pulens.decisions.actions import Actions, cheapest
 from pulens.decisions.costs import Costs
 from pulens.evidence import Evidence
+from pulens.keywords import typed
 
 PRIORS = 17  # looked at over a range; regret is convex between them unless hits are cut at the flagged share
 
@@ -28,6 +29,7 @@ class RegretOverRange(NamedTuple):
     safest: float
     safest_regret: float
 
+    @typed
     def to_dict(self, per: float = 1.0) -> dict[str, Any]:
         """Regrets for this many rows; thresholds that flag no row are ``None``."""
         low, high, safest = (each if math.isfinite(each) else None for each in (*self.cheapest, self.safest))
@@ -41,7 +43,7 @@ class RegretOverRange(NamedTuple):
 
 
 def regret_over_range(
-    evidence: Evidence, shares: tuple[float, float], place: int, allowed: NDArray[np.bool_], costs: Costs
+    evidence: Evidence, shares: tuple[float, float], index: int, allowed: NDArray[np.bool_], costs: Costs
 ) -> RegretOverRange:
     """How much more than the cheapest allowed threshold the chosen one may cost, over shares of positives.
 
@@ -53,7 +55,7 @@ def regret_over_range(
     (6.8, 0.01, (inf, 0.45))
     """
     worst: Any = None
-    mine, found, best = -1.0, 0.0, []
+    mine, result, best = -1.0, 0.0, []
     for share in np.linspace(*shares, PRIORS).tolist():
         points = Actions.of(evidence, share)
         cost = points.costs(costs)
@@ -61,8 +63,8 @@ def regret_over_range(
         best.append(float(points.thresholds[lowest]))
         regret = cost - cost[lowest]
         worst = regret if worst is None else np.maximum(worst, regret)
-        if regret[place] > mine:
-            mine, found = float(regret[place]), float(points.class_prior)
+        if regret[index] > mine:
+            mine, result = float(regret[index]), float(points.class_prior)
     safest = cheapest(worst, allowed)
     ends = best[0], best[-1]
-    return RegretOverRange(max(mine, 0.0), found, ends, float(points.thresholds[safest]), float(worst[safest]))
+    return RegretOverRange(max(mine, 0.0), result, ends, float(points.thresholds[safest]), float(worst[safest]))

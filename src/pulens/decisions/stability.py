@@ -20,18 +20,18 @@ GRID, HALVINGS = 33, 40  # shares tried where no formula is known, and how often
 
 
 def standing_priors(
-    evidence: Evidence, points: Actions, place: int, allowed: NDArray[np.bool_], costs: Costs
+    evidence: Evidence, points: Actions, index: int, allowed: NDArray[np.bool_], costs: Costs
 ) -> tuple[float, float]:
     """The lowest and the highest class prior at which this threshold is the cheapest allowed one."""
     moves = evidence.label_noise or (
         evidence.recovery_scenario is Scenario.CASE_CONTROL and evidence.tally.has_negatives
     )
     if moves:
-        return _searched(evidence, points, place, allowed, costs)
-    return _solved(points, place, allowed, costs)
+        return _searched(evidence, points, index, allowed, costs)
+    return _solved(points, index, allowed, costs)
 
 
-def _solved(points: Actions, place: int, allowed: NDArray[np.bool_], costs: Costs) -> tuple[float, float]:
+def _solved(points: Actions, index: int, allowed: NDArray[np.bool_], costs: Costs) -> tuple[float, float]:
     r"""At fixed recall and flagged share the cost is :math:`c_M\pi + \kappa q - Vh` with the hits :math:`\pi\gamma` cut
     to what the flagged share q allows.
 
@@ -39,7 +39,7 @@ def _solved(points: Actions, place: int, allowed: NDArray[np.bool_], costs: Cost
     places on either side at which another threshold becomes cheaper are the ends.
     """
     price, worth, own = costs.price_of_flag, costs.worth_of_hit, float(points.class_prior)
-    q, gamma = float(points.flagged[place]), float(points.recall[place])
+    q, gamma = float(points.flagged[index]), float(points.recall[index])
     others = allowed & ((points.flagged != q) | (points.recall != gamma))
     others_q, others_gamma = points.flagged[others], points.recall[others]
     if not others_q.size:
@@ -74,14 +74,14 @@ def _first_below(at: Floats, gap: Floats, own: float, slack: float) -> float:
 
 
 def _searched(
-    evidence: Evidence, points: Actions, place: int, allowed: NDArray[np.bool_], costs: Costs
+    evidence: Evidence, points: Actions, index: int, allowed: NDArray[np.bool_], costs: Costs
 ) -> tuple[float, float]:
     """Where rates move with the class prior: the first share on either side at which another is cheaper, halved."""
     own = evidence.class_prior.unlabelled
     most = (1 - evidence.label_noise) * HIGHEST_SHARE
 
     def stands(share: float) -> bool:
-        return cheapest(Actions.of(evidence, share).costs(costs), allowed) == place
+        return cheapest(Actions.of(evidence, share).costs(costs), allowed) == index
 
     def edge(shares: Floats) -> float:
         kept = own

@@ -50,6 +50,13 @@ class Evidence:
     def _at(self) -> dict[float, Assumptions]:
         return {}
 
+    def at_prior(self, setting: Any) -> tuple[Evidence, float]:
+        """The evidence at a setting of the class prior, and the share that is among its unlabelled rows.
+
+        ``None`` is the class prior's own value.
+        """
+        return self, self.class_prior.unlabelled if setting is None else setting
+
     @property
     def recovery_scenario(self) -> Scenario:
         """The scenario as given, unless the class prior is given as 0: every row's class is then known.
@@ -67,6 +74,11 @@ class Evidence:
     @property
     def target_population(self) -> str:
         return self.recovery.target_population
+
+    @property
+    def explains_any_rows(self) -> bool:
+        """Whether no rows can rule out how labels are taken to have come about."""
+        return self.labelling == "practice"
 
     @property
     def within(self) -> Any:

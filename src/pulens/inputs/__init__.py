@@ -3,7 +3,7 @@
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.periods import PERIODS, Period, last_day
 from pulens.inputs.read import read_sample
-from pulens.inputs.reading import Reading
+from pulens.inputs.reading import ReadOptions
 from pulens.inputs.tallies import (
     READING,
     ROWS,
@@ -22,7 +22,7 @@ __all__ = [
     "Columns",
     "LabelCoding",
     "Period",
-    "Reading",
+    "ReadOptions",
     "holds_buckets",
     "last_day",
     "read_buckets",

@@ -75,8 +75,8 @@ _NEARLY_AN_ADDRESS = re.compile(r"(?P<scheme>[a-z][a-z0-9+]+)(:/?[^/]|//[^/@]*:)
 
 def _without_user(rest: str) -> str:
     """What follows user and password in an address without its scheme; a path from the root has neither."""
-    found = None if rest.startswith("/") else _USER.match(rest)
-    return rest if found is None else rest[found.end() :]
+    result = None if rest.startswith("/") else _USER.match(rest)
+    return rest if result is None else rest[result.end() :]
 
 
 def check_encoded(source: str) -> None:
@@ -108,8 +108,8 @@ def without_secrets(words: str, source: str) -> str:
     place = _without_user(rest)
     if "@" in place and not rest.startswith("/"):
         return "what was said is not shown, since the address holds an @ that may belong to a password"
-    found = None if rest == place else _USER.match(rest)
-    secrets = [(found and found["password"]) or "", *(value for _, value in parse_qsl(place.partition("?")[2]))]
+    result = None if rest == place else _USER.match(rest)
+    secrets = [(result and result["password"]) or "", *(value for _, value in parse_qsl(place.partition("?")[2]))]
     for form in {form for secret in secrets for form in (secret, unquote(secret), quote(secret)) if form}:
         words = words.replace(form, "***")
     return words
@@ -132,7 +132,7 @@ def database_file(source: str) -> Path | None:
 def check_database_file(source: str) -> None:
     """Refuse a database file that is not there: opening it would create an empty one."""
     file = database_file(source)
-    if file is not None and not file.is_file():
+    if file is not None and not os.path.isfile(file):
         raise InputError(
             f"{shown_address(source)}: there is no such file. Three slashes are followed by a path from here, four by "
             "one from the root."

@@ -34,10 +34,10 @@ def sample_from_arrays(
 
 
 def _plainly(values: Any, name: str, dialect: Dialect) -> Any:
-    found = plain_values(values)
-    if not dialect.is_plain and isinstance(found, np.ndarray) and found.dtype.kind in "OU" and found.ndim == 1:
-        found = found.tolist()
-    return dialect.numbers(found, name, array_row)
+    result = plain_values(values)
+    if not dialect.is_plain and isinstance(result, np.ndarray) and result.dtype.kind in "OU" and result.ndim == 1:
+        result = result.tolist()
+    return dialect.numbers(result, name, array_row)
 
 
 def _length(values: Any) -> int:

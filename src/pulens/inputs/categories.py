@@ -116,7 +116,7 @@ def _indicators(words: list[str | None], levels: tuple[str, ...]) -> NDArray[np.
     if len(levels) <= 2:
         single: Floats = np.where(rank < 0, np.nan, rank == 0)[:, None]
         return single
-    found: Floats = (rank[:, None] == np.arange(min(len(levels), APART))).astype(float)
+    result: Floats = (rank[:, None] == np.arange(min(len(levels), APART))).astype(float)
     if len(levels) > APART:
-        found = np.column_stack([found, np.where(rank < 0, np.nan, rank)])
-    return found
+        result = np.column_stack([result, np.where(rank < 0, np.nan, rank)])
+    return result

@@ -40,8 +40,8 @@ class ClusterSurvey:
         if self.nulls:
             condition = f'"{self.column}" IS NOT NULL'
             raise InputError(
-                f"{named} has no value in {self.nulls:,} of {self.rows:,} rows: nothing says which rows these belong "
-                f"to. Leave them out (where={shown(condition)}, or --where {shown(condition)} on the command line), or "
+                f"{named} has no value in {self.nulls:,} of {self.rows:,} rows: so their cluster is unknown. Leave "
+                f"them out (where={shown(condition)}, or --where {shown(condition)} on the command line), or "
                 "give each its own id."
             )
         if self.fractions and (not self.is_text or self.fractions == self.rows):
@@ -51,8 +51,8 @@ class ClusterSurvey:
             )
         if self.distinct == 1 and self.rows > 1:
             raise InputError(
-                f"{named} has one value in all {self.rows:,} rows: a single cluster says nothing of how clusters "
-                "differ. Name the column that tells patients (customers, queries) apart, or leave cluster= out."
+                f"{named} has one value in all {self.rows:,} rows: one cluster alone does not show how clusters "
+                "differ. Name the column that identifies patients (customers, queries), or leave cluster= out."
             )
 
 
@@ -81,7 +81,7 @@ class ClusterIds:
             self._is_text = False
             return np.array([self._place(str(number)) for number in numbers.tolist()], np.int64)[place]
         known: dict[Any, int] = {}
-        found = np.empty(len(plain), np.int64)
+        result = np.empty(len(plain), np.int64)
         for row, value in enumerate(plain.tolist() if isinstance(plain, np.ndarray) else plain):
             key = (type(value), value)
             try:
@@ -90,8 +90,8 @@ class ClusterIds:
                 raise InputError(_no_id(value, row_name(first_row + row))) from None
             if place_of is None or place_of < 0:
                 place_of = known[key] = self._read(value, lambda row=row: row_name(first_row + row))
-            found[row] = place_of
-        return found
+            result[row] = place_of
+        return result
 
     def _read(self, value: Any, where: Any) -> int:
         if is_null(value):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.containers import plain_array
 from pulens.counts.exactness import LARGEST_WHOLE, first_too_long, too_long
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.counts.tally import MOST_ROWS
@@ -66,7 +67,7 @@ def _as_tuple(values: Any) -> tuple[Any, ...]:
 
 
 DECLARE_NEGATIVES = (
-    "Say negative=-1 or unlabelled=-1 (--negative -1 or --unlabelled -1 on the command line): the numbers differ "
+    "Say negative=-1 or unlabelled=-1 (--negative -1 or --unlabelled -1 on the command line): the results differ "
     "widely."
 )
 
@@ -245,9 +246,11 @@ def one_per_row(values: Any) -> NDArray[Any]:
             kinds = set(map(type, values))
         if kinds & {str, bytes, dict, type(None)}:
             return np.fromiter(values, object, len(values))
+    if hasattr(values, "detach"):
+        return plain_array(values)
     try:
         return np.asarray(values)
-    except (ValueError, TypeError, RuntimeError):  # lists of several lengths, tensors of several numbers
+    except (ValueError, TypeError, RuntimeError):  # lists of several lengths, or of tensors of several numbers
         return np.fromiter(values, object, len(values))
 
 
@@ -293,8 +296,8 @@ def check_scores(
         bad = np.flatnonzero(~np.isfinite(scores))
         raise InputError(
             f"{name} must be finite numbers, got {float(scores[bad[0]])!r} in {row_name(first_row + int(bad[0]))} "
-            f"({bad.size:,} such row{'s' if bad.size > 1 else ''}). Drop or repair these rows first: a missing "
-            "score says nothing about the model."
+            f"({bad.size:,} such row{'s' if bad.size > 1 else ''}). Drop or repair these rows "
+            "first."
         )
     return scores
 
@@ -309,7 +312,8 @@ def check_weights(
         bad = np.flatnonzero(weights < 0)
         raise InputError(
             f"{name} must be at least 0, got {float(weights[bad[0]])!r} in {row_name(first_row + int(bad[0]))} "
-            f"({bad.size:,} such row{'s' if bad.size > 1 else ''}). A weight says how many rows a row stands for."
+            f"({bad.size:,} such row{'s' if bad.size > 1 else ''}). A weight is the number of rows that a row "
+            "counts for."
         )
     largest = float(weights.max(initial=0.0))
     if largest > LARGEST_WEIGHT or 0 < largest < SMALLEST_WEIGHT:
@@ -327,8 +331,9 @@ def check_total_weights(totals: Iterable[float], name: str = "weights") -> None:
 
 def _weights_out_of_range(name: str, seen: str) -> InputError:
     return InputError(
-        f"{name} must lie between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}: {seen}. A weight says how many rows a "
-        "row stands for, and intervals grow narrow with that number: divide weights by their mean, or leave them out."
+        f"{name} must lie between {SMALLEST_WEIGHT:g} and {LARGEST_WEIGHT:g}: {seen}. A weight is the number of rows "
+        "that a row counts for, and intervals narrow as it grows: divide weights by their mean, or leave "
+        "them out."
     )
 
 
@@ -392,10 +397,11 @@ def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None 
     ``delimiter`` is what the names were separated by, for files where that is a matter of choice.
     """
     names = list(available)
-    if names.count(wanted) == 1:
+    many = sum(is_among(wanted, [name]) for name in names)
+    if many == 1:
         return wanted
-    if names.count(wanted) > 1:
-        raise InputError(f"there are {names.count(wanted)} columns named {shown(wanted)}. Rename all but one.")
+    if many > 1:
+        raise InputError(f"there are {many} columns named {shown(wanted)}. Rename all but one.")
     if delimiter is not None and (hint := another_separator(names, delimiter)):
         raise InputError(f"there is no column {shown(wanted)}: {hint}")
     raise InputError(

@@ -26,7 +26,7 @@ from pulens.inputs.engines.keyed import Drawing
 from pulens.inputs.files import rows_from_file
 from pulens.inputs.frames import is_frame, open_frame
 from pulens.inputs.read import read_sample
-from pulens.inputs.reading import Reading
+from pulens.inputs.reading import ReadOptions
 from pulens.inputs.tallies import _engine, is_elsewhere, is_tally_file
 from pulens.splitmix import GOLDEN, mix, mixed
 from pulens.types import Scores
@@ -99,7 +99,7 @@ def read_drawn(
     source: Any,
     scores: Any = None,
     *,
-    reading: Reading,
+    reading: ReadOptions,
     edges: Sequence[float],
     many: Sequence[int],
     seed: int,
@@ -111,7 +111,7 @@ def read_drawn(
     ``edges`` are the lower ends of all ranges but the last, highest first. Rows of a database, of a lazy table or of
     several files have no number that would be the same tomorrow: they need an ``id``.
 
-    >>> found = read_drawn([0] * 6, [6, 5, 4, 3, 2, 1], reading=Reading(), edges=[4.0], many=[2, 1], seed=0)
+    >>> found = read_drawn([0] * 6, [6, 5, 4, 3, 2, 1], reading=ReadOptions(), edges=[4.0], many=[2, 1], seed=0)
     >>> found.stratum.tolist(), found.place.tolist()
     ([0, 0, 1], [2, 0, 5])
     """
@@ -123,12 +123,12 @@ def read_drawn(
                 return _from_engine(engine, reading, edges, many, seed, id, tuple(kept))
     held = _Held(edges, many, seed, by_id=id is not None)
     names = ([] if id is None else [id]) + list(kept)
-    for labels, found, values in _chunks(source, scores, reading, names):
-        held.add(labels, found, values)
+    for labels, result, values in _chunks(source, scores, reading, names):
+        held.add(labels, result, values)
     return held.drawn(list(kept))
 
 
-def read_totals_at(source: Any, threshold: float, *, reading: Reading) -> Totals | None:
+def read_totals_at(source: Any, threshold: float, *, reading: ReadOptions) -> Totals | None:
     """Rows at or above any number, counted by the engine that counts these rows; ``None`` where no engine does."""
     opened = _engine(source, reading)
     if opened is None:
@@ -137,7 +137,7 @@ def read_totals_at(source: Any, threshold: float, *, reading: Reading) -> Totals
         return Totals(*map(float, engine.totals_at(codes_of(engine, reading.coding), threshold)))
 
 
-def check_drawable(source: Any, reading: Reading, id: str | None) -> None:
+def check_drawable(source: Any, reading: ReadOptions, id: str | None) -> None:
     """Refuse what holds no rows, can be read once only, or has no row that could be found again."""
     if reading.weight is not None or reading.weights is not None:
         raise InputError(
@@ -148,7 +148,7 @@ def check_drawable(source: Any, reading: Reading, id: str | None) -> None:
         raise InputError("a tally holds counts and no rows, so no row of it can be checked. Give the table itself.")
     if isinstance(source, str | Path):
         name = str(source)
-        if name == "-" or ("://" not in name and Path(name).exists() and is_channel(name)):
+        if name == "-" or ("://" not in name and is_channel(name)):
             raise InputError(
                 "rows to check are drawn in a second reading, and standard input or a pipe can be read once only. "
                 "Write the rows to a file first."
@@ -156,12 +156,12 @@ def check_drawable(source: Any, reading: Reading, id: str | None) -> None:
     if id is None and (is_elsewhere(source) or reading.where is not None):
         raise InputError(
             "rows of a database, of several files, or under a condition have no lasting number, so a person could not "
-            "find them again. Name a column that tells rows apart: id=... (--id on the command line)."
+            "find them again. Name a column that identifies rows: id=... (--id on the command line)."
         )
 
 
 def _chunks(
-    source: Any, scores: Any, reading: Reading, names: list[str]
+    source: Any, scores: Any, reading: ReadOptions, names: list[str]
 ) -> Iterator[tuple[NDArray[np.int8], Scores, list[Any]]]:
     if scores is not None or not (isinstance(source, str | Path) or is_frame(source)):
         if names:
@@ -241,7 +241,7 @@ class _Held:
 
 def _from_engine(
     engine: Any,
-    reading: Reading,
+    reading: ReadOptions,
     edges: Sequence[float],
     many: Sequence[int],
     seed: int,
@@ -262,15 +262,15 @@ def _from_engine(
             f"{missing:,} unlabelled row{'s have' if missing > 1 else ' has'} no id in column {shown(id)}: every one "
             "needs one. Write it, or name another column."
         )
-    found = []
+    result = []
     ends = [np.inf, *map(float, edges), -np.inf]
     for which, wanted in enumerate(many):
         rows: list[tuple[Any, ...]] = []
         if wanted:
             rows = engine.drawn(codes, (ends[which + 1], ends[which]), Drawing(many=int(wanted) + 1, **common))
-        found.append(rows)
-    _refuse_twice([[row[0] for row in rows] for rows in found])
-    drawn = [(which, row) for which, rows in enumerate(found) for row in rows[: many[which]]]
+        result.append(rows)
+    _refuse_twice([[row[0] for row in rows] for rows in result])
+    drawn = [(which, row) for which, rows in enumerate(result) for row in rows[: many[which]]]
     return DrawnRows(
         np.array([which for which, _ in drawn], np.intp),
         np.array([float(row[1]) for _, row in drawn], np.float64),
@@ -289,7 +289,7 @@ def _refuse_twice(ids: list[list[Any]]) -> None:
     if twice:
         raise InputError(
             f"several rows have the id {listed(twice, limit=3)}: an answer could not be given to one of them. Name a "
-            "column that tells all unlabelled rows apart."
+            "column that identifies every unlabelled row."
         )
 
 

@@ -118,17 +118,17 @@ def read_clusters(
     path: str | Path, cluster: str, *, format: str | None = None, delimiter: Said = None
 ) -> NDArray[np.int64]:
     """Which rows of a file belong together: a number for each row, the same for rows of one cluster."""
-    kind, ids, found = format_of(path, format), ClusterIds(cluster), []
+    kind, ids, result = format_of(path, format), ClusterIds(cluster), []
     first_row = 0
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         with explained_file(str(path), kind):
             for (column,) in read_chunks(stream, kind, (cluster,), delimiter):
                 ids.add(column, row_name=file_row, first_row=first_row)
-                found.append(ids.last)
+                result.append(ids.last)
                 first_row += ids.last.size
             ids.check()
-    return np.concatenate(found)
+    return np.concatenate(result)
 
 
 def read_labels(
@@ -140,17 +140,17 @@ def read_labels(
     delimiter: Said = None,
 ) -> NDArray[np.int8]:
     """The codes of a file's column of labels, and nothing else of it."""
-    kind, code, found = format_of(path, format), coding or LabelCoding(), []
+    kind, code, result = format_of(path, format), coding or LabelCoding(), []
     first_row = 0
     with ExitStack() as stack:
         stream = open_stream(path, stack)
         with explained_file(str(path), kind):
             for (column,) in read_chunks(stream, kind, (label,), delimiter):
-                found.append(code.encode(column, row_name=file_row, first_row=first_row, is_whole=False))
+                result.append(code.encode(column, row_name=file_row, first_row=first_row, is_whole=False))
                 first_row += len(column)
             if first_row == 0:
                 raise InputError("the table is empty: it has no data rows.")
-    return np.concatenate(found)
+    return np.concatenate(result)
 
 
 def label_values(path: str | Path, label: str, *, format: str | None = None, delimiter: Said = None) -> dict[str, int]:

@@ -19,7 +19,7 @@ from pulens.errors import InputError, shown
 from pulens.inputs.clusters import ClusterIds
 from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row
 from pulens.inputs.memory import ROW_BYTES, check_room
-from pulens.inputs.reading import Reading
+from pulens.inputs.reading import ReadOptions
 from pulens.inputs.tables.chunks import read_chunks
 from pulens.inputs.tables.dialect import Said, dialect_of
 from pulens.inputs.tables.formats import format_of
@@ -53,25 +53,25 @@ def tally_from_file(
     delimiter: Said = None,
 ) -> Tally:
     """Count the rows of a file chunk by chunk: memory goes by the distinct scores, not by the rows."""
-    found: Tally | None = None
+    result: Tally | None = None
     held: list[PUSample] = []
     rows = 0
     for part in samples_from_file(path, columns, coding=coding, format=format, delimiter=delimiter):
         held.append(part)
         rows += len(part)
-        if rows >= max(HELD_ROWS, 0 if found is None else len(found)):
-            found, held, rows = _counted(found, held), [], 0
+        if rows >= max(HELD_ROWS, 0 if result is None else len(result)):
+            result, held, rows = _counted(result, held), [], 0
             check_room(
-                len(found) * ROW_BYTES,
-                f"{path}: counting {len(found):,} distinct scores and more",
+                len(result) * ROW_BYTES,
+                f"{path}: counting {len(result):,} distinct scores and more",
                 "Round the scores, or let DuckDB bin them: say tolerance= (--tolerance) for a CSV or Parquet file.",
             )
-    return _counted(found, held) if held or found is None else found
+    return _counted(result, held) if held or result is None else result
 
 
-def buckets_from_file(path: str | Path, reading: Reading) -> BucketTally:
+def buckets_from_file(path: str | Path, reading: ReadOptions) -> BucketTally:
     """Count the rows of a file chunk by chunk, by cluster too."""
-    found: BucketTally | None = None
+    result: BucketTally | None = None
     held: list[tuple[PUSample, NDArray[np.int64]]] = []
     ids, rows = ClusterIds(reading.cluster), 0
 
@@ -80,7 +80,7 @@ def buckets_from_file(path: str | Path, reading: Reading) -> BucketTally:
         mine, place = np.unique(codes, return_inverse=True)
         texts = list(ids.texts)
         part = BucketTally.from_sample(_joined([part for part, _ in held]), [texts[code] for code in mine], place)
-        return part if found is None else found + part
+        return part if result is None else result + part
 
     columns = reading.columns
     options: dict[str, Any] = {"coding": reading.coding, "format": reading.format, "delimiter": reading.dialect}
@@ -89,11 +89,11 @@ def buckets_from_file(path: str | Path, reading: Reading) -> BucketTally:
     ):
         held.append((PUSample(labels, scores, weights), ids.last))
         rows += labels.size
-        if rows >= max(HELD_ROWS, 0 if found is None else found.bucket.size):
+        if rows >= max(HELD_ROWS, 0 if result is None else result.bucket.size):
             ids.check(is_whole=False)
-            found, held, rows = counted(), [], 0
+            result, held, rows = counted(), [], 0
     ids.check()
-    whole = counted() if held or found is None else found
+    whole = counted() if held or result is None else result
     return replace(whole, counted_clusters=(len(ids.texts), len(ids.texts)))
 
 
@@ -106,9 +106,9 @@ def _joined(parts: list[PUSample]) -> PUSample:
     )
 
 
-def _counted(found: Tally | None, held: list[PUSample]) -> Tally:
+def _counted(result: Tally | None, held: list[PUSample]) -> Tally:
     counted = Tally.from_sample(_joined(held))
-    return counted if found is None else found + counted
+    return counted if result is None else result + counted
 
 
 def joint_from_file(
@@ -121,7 +121,7 @@ def joint_from_file(
     delimiter: Said = None,
 ) -> JointTally:
     """Count the rows of a file per combination of several scores, in one pass."""
-    found: JointTally | None = None
+    result: JointTally | None = None
     held: list[tuple[Labels, list[Scores]]] = []
     rows = 0
 
@@ -129,21 +129,21 @@ def joint_from_file(
         columns = [np.concatenate([part[place] for _, part in held]) for place in range(len(scores))]
         labels = np.concatenate([part for part, _ in held])
         joint = JointTally.from_rows(dict(zip(scores, columns, strict=True)), labels)
-        return joint if found is None else found + joint
+        return joint if result is None else result + joint
 
     for labels, columns, _, _ in _checked_chunks(
         path, label, scores, None, coding=coding, format=format, delimiter=delimiter
     ):
         held.append((labels, columns))
         rows += labels.size
-        if rows >= max(HELD_ROWS, 0 if found is None else len(found)):
-            found, held, rows = counted(), [], 0
+        if rows >= max(HELD_ROWS, 0 if result is None else len(result)):
+            result, held, rows = counted(), [], 0
             check_room(
-                len(found) * ROW_BYTES * len(scores),
-                f"{path}: counting {len(found):,} combinations of scores and more",
+                len(result) * ROW_BYTES * len(scores),
+                f"{path}: counting {len(result):,} combinations of scores and more",
                 "Round the scores, or take a sample of the rows.",
             )
-    return counted() if held or found is None else found
+    return counted() if held or result is None else result
 
 
 def samples_from_file(
@@ -218,7 +218,7 @@ def _checked_chunks(
                 labels = coding.encode(chunk[0], **place, is_whole=False)
                 many = labels.size
                 kinds.update(np.unique(labels).tolist())
-                found = [
+                result = [
                     check_scores(dialect.numbers(values, called, **place), called, **place)
                     for called, values in zip(titles, chunk[1:], strict=False)
                 ]
@@ -226,17 +226,17 @@ def _checked_chunks(
                 if weight is not None:
                     called = f"weights (column {shown(weight)})"
                     weights = check_weights(dialect.numbers(chunk[1 + len(scores)], called, **place), called, **place)
-                    counts = PUSample(labels, found[0], weights).counts
+                    counts = PUSample(labels, result[0], weights).counts
                     if ids is not None and counts is not None:  # clusters without a row that counts are none
                         given = [one for one, is_counted in zip(plain(given), counts, strict=True) if is_counted]
-                        labels, found, weights = labels[counts], [found[0][counts]], weights[counts]
+                        labels, result, weights = labels[counts], [result[0][counts]], weights[counts]
                 if ids is not None:
                     ids.add(given, **place)
                 first_row += many
                 if hold and number % 10 == 0:
                     what = f"holding {first_row:,} rows and more"
                     check_room(ROW_BYTES * first_row, what, "Take a sample, or count them first with pulens tally.")
-                yield labels, found, weights, chunk[len(wanted) - len(kept) :]
+                yield labels, result, weights, chunk[len(wanted) - len(kept) :]
             coding.check_whole(np.array(sorted(kinds), np.int8))
     if first_row == 0:
         raise InputError(f"{shown_path}: the table is empty: it has no data rows.")

@@ -11,30 +11,30 @@ from typing import Any
 from pulens.errors import InputError, nearest, shown
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import is_hashable, is_null, one_per_row
-from pulens.inputs.reading import Reading
+from pulens.inputs.reading import ReadOptions
 
 MOST_ROWS = 5_000_000  # of a file that are looked at
 MOST_VALUES = 6  # in the message
 
 
-def explain_unmatched(source: Any, scores: Any, reading: Reading, error: InputError) -> InputError:
+def explain_unmatched(source: Any, scores: Any, reading: ReadOptions, error: InputError) -> InputError:
     """The error that no row is labelled, with the values that there are; as it was where they cannot be looked up."""
     if reading.positive is None:
         return error
     try:
         several = isinstance(reading.positive, Iterable) and not isinstance(reading.positive, str | bytes)
         wanted = list(reading.positive) if several else [reading.positive]
-        found = _counted(source, scores, reading)
+        result = _counted(source, scores, reading)
     except Exception:  # the rows were read once, but may be a stream
         return error
-    if not found:
+    if not result:
         return error
     name = "the labels hold" if scores is not None else f"column {shown(reading.label)} holds"
     values = ", ".join(
-        f"{'empty' if value is None else shown(value)} ({many:,})" for value, many in found.most_common(MOST_VALUES)
+        f"{'empty' if value is None else shown(value)} ({many:,})" for value, many in result.most_common(MOST_VALUES)
     )
-    more = f" and {len(found) - MOST_VALUES:,} more values" if len(found) > MOST_VALUES else ""
-    texts = [value for value in found if value is not None]
+    more = f" and {len(result) - MOST_VALUES:,} more values" if len(result) > MOST_VALUES else ""
+    texts = [value for value in result if value is not None]
     return InputError(f"no label is {_either(wanted)}: {name} {values}{more}.{_hint(wanted, texts)}")
 
 
@@ -53,17 +53,17 @@ def _hint(wanted: list[Any], texts: list[str]) -> str:
     return ""
 
 
-def _counted(source: Any, scores: Any, reading: Reading) -> Counter[str | None]:
-    found: Counter[str | None] = Counter()
+def _counted(source: Any, scores: Any, reading: ReadOptions) -> Counter[str | None]:
+    result: Counter[str | None] = Counter()
     for values in _columns(source, scores, reading):
         for value, many in Counter(value if is_hashable(value) else None for value in values).items():
-            found[None if is_null(value) else str(value)] += many
-        if found.total() > MOST_ROWS:
+            result[None if is_null(value) else str(value)] += many
+        if result.total() > MOST_ROWS:
             break
-    return found
+    return result
 
 
-def _columns(source: Any, scores: Any, reading: Reading) -> Any:
+def _columns(source: Any, scores: Any, reading: ReadOptions) -> Any:
     """The raw labels, piece by piece."""
     if scores is not None:
         return [one_per_row(plain_values(source)).tolist()]
@@ -74,7 +74,7 @@ def _columns(source: Any, scores: Any, reading: Reading) -> Any:
     return [open_frame(source, reading.label)[reading.label].to_list()]
 
 
-def _of_file(path: str, reading: Reading) -> Any:
+def _of_file(path: str, reading: ReadOptions) -> Any:
     from pulens.inputs.tables.chunks import read_chunks
     from pulens.inputs.tables.formats import format_of
     from pulens.inputs.tables.found_files import expand

@@ -27,8 +27,8 @@ def check_room(needed: float, what: str, way_out: str) -> None:
 
 def free_memory() -> int | None:
     """Bytes that this process may still take, where the system tells."""
-    found = [_free_in_machine(), _free_in_group(), _free_in_limit()]
-    known = [number for number in found if number is not None]
+    result = [_free_in_machine(), _free_in_group(), _free_in_limit()]
+    known = [number for number in result if number is not None]
     return max(0, min(known)) if known else None
 
 

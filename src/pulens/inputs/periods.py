@@ -66,12 +66,12 @@ class Period:
         if isinstance(value, str):
             text = value.strip()
             try:
-                found = datetime.fromisoformat(f"{text}-01" if len(text) == 7 else text)
+                result = datetime.fromisoformat(f"{text}-01" if len(text) == 7 else text)
             except ValueError:
                 raise self.refused(value) from None
             if len(text) <= 10:
-                return found
-            value = found
+                return result
+            value = result
         if not isinstance(value, datetime):
             raise self.refused(value)
         moment = value.replace(tzinfo=UTC) if value.tzinfo is None else value
@@ -172,11 +172,11 @@ def _in_duckdb(native: Any, period: Period, name: str) -> Any:
         return truncated if period.by == "hour" else f"CAST({truncated} AS DATE)"
 
     if kind == "DATE":
-        found = cut(f"CAST({column} AS TIMESTAMP)")
+        result = cut(f"CAST({column} AS TIMESTAMP)")
     elif kind == "TIMESTAMP WITH TIME ZONE":
-        found = cut(f"timezone('{zone}', {column})")
+        result = cut(f"timezone('{zone}', {column})")
     elif kind.startswith("TIMESTAMP"):
-        found = cut(local(f"CAST({column} AS TIMESTAMP)"))
+        result = cut(local(f"CAST({column} AS TIMESTAMP)"))
     elif kind == "VARCHAR":
         text = f"trim({column})"
         moment = f"TRY_CAST({text} AS TIMESTAMP)"
@@ -185,10 +185,10 @@ def _in_duckdb(native: Any, period: Period, name: str) -> Any:
             f"CASE WHEN length({text}) <= 10 THEN {moment} WHEN regexp_matches({text}, '{_OFFSET}') THEN {told} "
             f"ELSE {local(moment)} END"
         )
-        found = f"CASE WHEN {moment} IS NULL THEN '{UNREAD}' || {column} ELSE CAST({cut(held)} AS VARCHAR) END"
+        result = f"CASE WHEN {moment} IS NULL THEN '{UNREAD}' || {column} ELSE CAST({cut(held)} AS VARCHAR) END"
     else:
         raise period.refused_type(kind)
-    return native.project(f"*, {found} AS {name}")
+    return native.project(f"*, {result} AS {name}")
 
 
 def _in_spark(native: Any, period: Period, name: str) -> Any:
@@ -208,11 +208,11 @@ def _in_spark(native: Any, period: Period, name: str) -> Any:
         return f"date_format(date_trunc('{period.by}', {moment}), '{pattern}')"
 
     if kind == "date":
-        found = cut(f"cast({column} as timestamp)")
+        result = cut(f"cast({column} as timestamp)")
     elif kind == "timestamp":
-        found = cut(local(f"to_utc_timestamp({column}, current_timezone())"))
+        result = cut(local(f"to_utc_timestamp({column}, current_timezone())"))
     elif kind == "timestamp_ntz":
-        found = cut(local(f"cast({column} as timestamp)"))
+        result = cut(local(f"cast({column} as timestamp)"))
     elif kind == "string":
         text = f"trim({column})"
         moment = f"try_cast({text} as timestamp)"
@@ -221,10 +221,10 @@ def _in_spark(native: Any, period: Period, name: str) -> Any:
             f"CASE WHEN length({text}) <= 10 THEN {moment} WHEN {text} rlike '{_OFFSET}' THEN {local(told)} "
             f"ELSE {local(moment)} END"
         )
-        found = f"CASE WHEN {moment} IS NULL THEN concat('{UNREAD}', {column}) ELSE {cut(held)} END"
+        result = f"CASE WHEN {moment} IS NULL THEN concat('{UNREAD}', {column}) ELSE {cut(held)} END"
     else:
         raise period.refused_type(kind)
-    return native.withColumn(name, functions.expr(found))
+    return native.withColumn(name, functions.expr(result))
 
 
 def _in_polars(native: Any, period: Period, name: str) -> Any:
@@ -263,13 +263,13 @@ def _in_ibis(native: Any, period: Period, name: str) -> Any:
             f"{shown(period.column)} into that zone by the engine's own methods first."
         )
     if kind.is_date() or kind.is_timestamp():
-        found = column.cast("timestamp").truncate(unit).strftime(pattern)
+        result = column.cast("timestamp").truncate(unit).strftime(pattern)
     elif kind.is_string():
         moment = column.strip().try_cast("timestamp")
-        found = moment.isnull().ifelse(UNREAD + column, moment.truncate(unit).strftime(pattern))
+        result = moment.isnull().ifelse(UNREAD + column, moment.truncate(unit).strftime(pattern))
     else:
         raise period.refused_type(kind)
-    return native.mutate(**{name: found})
+    return native.mutate(**{name: result})
 
 
 def cut_in_sql(sa: Any, connection: Any, table: Any, period: Period, place: int) -> Any:
@@ -320,9 +320,9 @@ def _in_sqlite(period: Period) -> Any:
         if value is None:
             return None
         try:
-            found = period.name(value)
+            result = period.name(value)
         except InputError:
             return f"{UNREAD}{value}"
-        return f"{found}-01" if period.by == "month" else found
+        return f"{result}-01" if period.by == "month" else result
 
     return cut

@@ -13,7 +13,7 @@ from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.read import read_sample
-from pulens.inputs.reading import Reading
+from pulens.inputs.reading import ReadOptions
 from pulens.inputs.tallies import check_tally, is_tally_file, read_tallies
 
 
@@ -28,12 +28,12 @@ class Queries:
         return len(self.tallies)
 
 
-def read_queries(source: Any, scores: Any, per: Any, reading: Reading) -> Queries:
+def read_queries(source: Any, scores: Any, per: Any, reading: ReadOptions) -> Queries:
     """Count the rows of every query; an engine does so by one GROUP BY over query and score.
 
     ``per`` names a column, or holds one id per row beside labels and scores given as arrays.
 
-    >>> read_queries([1, 0, 0], [0.9, 0.7, 0.2], ["a", "a", "b"], Reading()).tallies["a"].totals.rows
+    >>> read_queries([1, 0, 0], [0.9, 0.7, 0.2], ["a", "a", "b"], ReadOptions()).tallies["a"].totals.rows
     2.0
     """
     if reading.weights is not None or reading.weight is not None:
@@ -50,29 +50,31 @@ def read_queries(source: Any, scores: Any, per: Any, reading: Reading) -> Querie
         )
     if scores is not None or not isinstance(per, str):
         return Queries("query", _of_arrays(source, scores, per, reading))
-    found = Tallies.of(read_tallies(source, group_by=per, **reading.arguments))
-    if found.highest is not None:
+    result = Tallies.of(read_tallies(source, group_by=per, **reading.arguments))
+    if result.highest is not None:
         raise InputError(
             "scores were binned because there are many rows, and bins have no ranks within queries: tolerance=0 "
             "(--tolerance 0) keeps every score, and --where reads a part of the rows."
         )
-    if None in found:
+    if None in result:
         raise InputError(
-            f"the column {shown(per)} has no value in {found[None].totals.rows:,.0f} rows: nothing says which query "
-            f"these belong to. Leave them out (where={shown(f'{per} IS NOT NULL')})."
+            f"the column {shown(per)} has no value in {result[None].totals.rows:,.0f} rows: so their query is unknown. "
+            f"Leave them out (where={shown(f'{per} IS NOT NULL')})."
         )
-    check_tally(found.whole())
-    return Queries(per, found)
+    check_tally(result.whole())
+    return Queries(per, result)
 
 
-def _of_arrays(labels: Any, scores: Any, per: Any, reading: Reading) -> Tallies:
+def _of_arrays(labels: Any, scores: Any, per: Any, reading: ReadOptions) -> Tallies:
     if isinstance(per, str):
         raise InputError(
             f"per={shown(per)} names a column of a table, file or database. Labels and scores given as arrays take one "
             "query per row."
         )
     if scores is None:
-        raise InputError("one query per row stands beside labels and scores given as arrays; of a table name a column.")
+        raise InputError(
+            "an array with one query per row goes with labels and scores given as arrays; for a table, name a column."
+        )
     sample = read_sample(labels, scores, **replace(reading, table=None).rows)
     names, codes = cluster_codes(per, "per")
     if codes.size != len(sample):

@@ -81,9 +81,9 @@ def read_sample(
             if not len(sample) or (sample.labels == LABELLED).any():
                 raise
             from pulens.inputs.label_values import explain_unmatched
-            from pulens.inputs.reading import Reading
+            from pulens.inputs.reading import ReadOptions
 
-            said = Reading(label=label, positive=positive, format=format, delimiter=delimiter, encoding=encoding)
+            said = ReadOptions(label=label, positive=positive, format=format, delimiter=delimiter, encoding=encoding)
             raise explain_unmatched(source, scores, said, error) from None
     return sample
 
@@ -92,8 +92,8 @@ def check_weights_given(scores: Any, weights: Any, weight: str | None) -> None:
     """Refuse weights that would not be looked at: an array beside a table, a column's name beside arrays."""
     if scores is None and weights is not None:
         raise InputError(
-            "weights= stands beside labels and scores given as arrays. For a table, file or database name the column "
-            "of weights: weight='...' (--weight on the command line)."
+            "weights= goes with labels and scores given as arrays. For a table, file or database, name the column of "
+            "weights: weight='...' (--weight on the command line)."
         )
     if scores is not None and weight is not None:
         raise InputError(

@@ -11,7 +11,7 @@ from pulens.keywords import check_kinds
 
 
 def said(**named: Any) -> dict[str, Any]:
-    """Arguments that were given, of those that a door names itself and hands on to :class:`Reading`.
+    """Arguments that were given, of those that a door names itself and hands on to :class:`ReadOptions`.
 
     >>> said(score="p", label=None)
     {'score': 'p'}
@@ -20,10 +20,10 @@ def said(**named: Any) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Reading:
+class ReadOptions:
     """What a person says about rows beside the rows themselves; see :func:`pulens.inputs.read_tally` for each.
 
-    >>> Reading(score="p", where="year = 2026").arguments
+    >>> ReadOptions(score="p", where="year = 2026").arguments
     {'score': 'p', 'where': 'year = 2026'}
     """
 
@@ -46,7 +46,7 @@ class Reading:
     cluster: Any = None  # a column's name, or one id per row beside arrays
 
     def __post_init__(self) -> None:
-        check_kinds(Reading, {name: getattr(self, name) for name in _TEXTS})
+        check_kinds(ReadOptions, {name: getattr(self, name) for name in _TEXTS})
         _ = self.columns  # refuses what names none
 
     @property
@@ -70,8 +70,8 @@ class Reading:
     @property
     def arguments(self) -> dict[str, Any]:
         """What differs from what is assumed, by name."""
-        found = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
-        return {name: value for name, (value, usual) in found.items() if not (value is usual or _equal(value, usual))}
+        result = {field.name: (getattr(self, field.name), field.default) for field in fields(self)}
+        return {name: value for name, (value, usual) in result.items() if not (value is usual or _equal(value, usual))}
 
 
 _TEXTS = ("format", "delimiter", "decimal", "thousands", "encoding", "sheet", "where")

@@ -30,27 +30,27 @@ def positive_scores(estimator: Any, X: Any, coding: LabelCoding) -> tuple[NDArra
     method = next((one for one in (PROBABILITIES, DECISIONS) if hasattr(estimator, one)), None)
     if method is None:
         raise PulensError(f"{name} has neither {PROBABILITIES} nor {DECISIONS} to score rows with.")
-    found = np.asarray(plain_values(getattr(estimator, method)(X)))
+    result = np.asarray(plain_values(getattr(estimator, method)(X)))
     classes = getattr(estimator, "classes_", None)
     if classes is None:  # by scikit-learn's custom the second of two classes is the positive one
-        if found.ndim == 1:
-            return found, method
-        if found.ndim != 2 or found.shape[1] != 2:
+        if result.ndim == 1:
+            return result, method
+        if result.ndim != 2 or result.shape[1] != 2:
             raise InputError(
-                f"{method} of {name} gives an array of shape {found.shape}, and no classes_ to read it by."
+                f"{method} of {name} gives an array of shape {result.shape}, and no classes_ to read it by."
             )
-        return found[:, 1], method
+        return result[:, 1], method
     places = _places_of(name, listed_values(classes), coding)
-    if found.ndim == 1 and len(classes) == 2:
+    if result.ndim == 1 and len(classes) == 2:
         if places == [1]:
-            return found, method
-        return (-found if method == DECISIONS else 1 - found), method
-    if found.ndim != 2 or found.shape[1] != len(classes) or (method == DECISIONS and len(places) > 1):
+            return result, method
+        return (-result if method == DECISIONS else 1 - result), method
+    if result.ndim != 2 or result.shape[1] != len(classes) or (method == DECISIONS and len(places) > 1):
         raise InputError(
-            f"{method} of {name} gives an array of shape {found.shape} for the classes {listed(classes)}: no score of "
+            f"{method} of {name} gives an array of shape {result.shape} for the classes {listed(classes)}: no score of "
             "the labelled positive class can be read off it."
         )
-    return (found[:, places[0]] if len(places) == 1 else found[:, places].sum(axis=1)), method
+    return (result[:, places[0]] if len(places) == 1 else result[:, places].sum(axis=1)), method
 
 
 def called_positive(calls: Any, coding: LabelCoding) -> NDArray[np.bool_]:
@@ -61,7 +61,7 @@ def called_positive(calls: Any, coding: LabelCoding) -> NDArray[np.bool_]:
 
 def _places_of(name: str, classes: list[Any], coding: LabelCoding) -> list[int]:
     if len(classes) < 2:
-        raise InputError(f"{name} was fitted on rows of one class ({listed(classes)}): it cannot tell rows apart.")
+        raise InputError(f"{name} was fitted on rows of one class ({listed(classes)}): it cannot rank rows.")
     places = _labelled(classes, coding)
     if not places or len(places) == len(classes):
         which = "every one" if places else "none"
@@ -78,9 +78,9 @@ def _labelled(values: list[Any], coding: LabelCoding) -> list[int]:
     def places(meaning: LabelCoding) -> list[int]:
         return np.flatnonzero(meaning.encode(values, is_whole=False) == LABELLED).tolist()
 
-    found = places(coding)
-    if found:
-        return found
+    result = places(coding)
+    if result:
+        return result
     try:  # learners that tell positive from negative by themselves, whatever the labels were called
         return places(LabelCoding())
     except InputError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
@@ -34,13 +35,14 @@ from pulens.inputs.frames import is_frame, is_lazy, open_frame
 from pulens.inputs.label_values import explain_unmatched
 from pulens.inputs.periods import Period, alias
 from pulens.inputs.read import check_kinds, check_weights_given, read_sample
-from pulens.inputs.reading import Reading
+from pulens.inputs.reading import ReadOptions
 from pulens.inputs.tables.dialect import refuse_written
 from pulens.inputs.tables.formats import EXTENSIONS, FORMATS, format_of
 from pulens.inputs.tables.found_files import ending, expand, has_duckdb
 from pulens.inputs.tables.streams import open_stream
-from pulens.keywords import hands_on, keywords_of, names_of
+from pulens.keywords import forwards_keywords, keywords_of, names_of
 from pulens.scalars import is_missing
+from pulens.types import Clusters, RowsLike, Values
 
 if TYPE_CHECKING:
     from pulens.inputs.engines.coded import CodedSegments
@@ -58,10 +60,10 @@ _LABELS = ("positive", "negative", "unlabelled")
 #: What may be said about rows beside the rows themselves; doors that read rows hand these on.
 ROWS = keywords_of(read_sample) - {"allow_one_kind"}
 #: The same about rows that an engine may count.
-READING = keywords_of(Reading) - {"cluster"}  # which doors without intervals of rows do not take
+READING = keywords_of(ReadOptions) - {"cluster"}  # which doors without intervals of rows do not take
 
 
-@hands_on(ROWS)
+@forwards_keywords(ROWS)
 def read_tally(
     source: Any,
     scores: Any = None,
@@ -95,7 +97,7 @@ def read_tally(
     >>> print(read_tally([1, 0, 0], [0.9, 0.7, 0.2]))
     Tally(1 labelled, 2 unlabelled, 3 distinct scores)
     """
-    asked = Reading(table=table, where=where, tolerance=tolerance, **reading)
+    asked = ReadOptions(table=table, where=where, tolerance=tolerance, **reading)
     if isinstance(source, Tally | JointTally | BucketTally):
         _refuse_beside_counts(f"a {type(source).__name__}", {**asked.arguments, "scores": scores})
         counted = _one_score(source, asked.score)
@@ -103,16 +105,16 @@ def read_tally(
         if not allow_one_kind:
             check_tally(counted)
         return counted
-    found = _read(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
+    result = _read(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
     if not allow_one_kind:
         try:
-            check_tally(found)
+            check_tally(result)
         except InputError as error:
-            raise (error if found.totals.labelled else explain_unmatched(source, scores, asked, error)) from None
-    return found
+            raise (error if result.totals.labelled else explain_unmatched(source, scores, asked, error)) from None
+    return result
 
 
-@hands_on(ROWS)
+@forwards_keywords(ROWS)
 def read_tallies(
     source: Any,
     *,
@@ -132,7 +134,7 @@ def read_tallies(
     >>> {country: tally.totals.rows for country, tally in read_tallies(frame, group_by="country").items()}
     {'de': 1.0, 'fr': 2.0}
     """
-    asked = Reading(table=table, where=where, tolerance=tolerance, **reading)
+    asked = ReadOptions(table=table, where=where, tolerance=tolerance, **reading)
     check_tolerance(asked.tolerance)
     if is_tally_file(source):
         _refuse_beside_counts(f"the tally {source}", asked.rows)
@@ -145,7 +147,7 @@ def read_tallies(
     return _split_frame(source, group_by, asked)
 
 
-@hands_on(ROWS)
+@forwards_keywords(ROWS)
 def read_windows(
     source: Any,
     *,
@@ -168,7 +170,7 @@ def read_windows(
     >>> {window: tally.totals.rows for (_, window), tally in found.items()}
     {'2026-05-04': 2.0, '2026-05-11': 1.0}
     """
-    asked = Reading(table=table, where=where, tolerance=tolerance, **reading)
+    asked = ReadOptions(table=table, where=where, tolerance=tolerance, **reading)
     check_tolerance(asked.tolerance)
     if isinstance(source, Tally | JointTally | BucketTally) or is_tally_file(source):
         _refuse_beside_counts("a tally", asked.rows)
@@ -217,7 +219,7 @@ def _named_windows(
     counted: Mapping[Any, Tally], periods: Sequence[Period], *, grouped: bool
 ) -> dict[tuple[str | None, ...], Tally]:
     """Tallies by segment and names of windows; keys of several columns are texts that cross, windows last."""
-    found: dict[tuple[str | None, ...], Tally] = {}
+    result: dict[tuple[str | None, ...], Tally] = {}
     for key, tally in counted.items():
         if grouped or len(periods) > 1:
             texts = str(key).rsplit(CROSSED, len(periods))
@@ -229,11 +231,11 @@ def _named_windows(
             for period, value in zip(periods, cut, strict=True)
         ]
         whole = (segment, *names)
-        found[whole] = found[whole] + tally if whole in found else tally
-    return found
+        result[whole] = result[whole] + tally if whole in result else tally
+    return result
 
 
-@hands_on(ROWS)
+@forwards_keywords(ROWS)
 def read_constants(
     source: Any, *, group_by: str, column: str, table: Any = None, where: str | None = None, **reading: Any
 ) -> dict[Any, float]:
@@ -245,14 +247,14 @@ def read_constants(
     >>> read_constants(frame, group_by="site", column="prior")
     {'a': 0.2, 'b': 0.1}
     """
-    asked = Reading(table=table, where=where, **{**reading, "weight": None})
+    asked = ReadOptions(table=table, where=where, **{**reading, "weight": None})
     opened = _engine(source, asked, group_by, (column,))
     if opened is not None:
         with opened as engine:
             extremes = engine.extremes()
     else:
         extremes = _extremes_of_frame(source, group_by, column)
-    found = {}
+    result = {}
     for segment, lowest, highest, strange in extremes:
         if strange or lowest is None or lowest != highest:
             seen = f"{strange:,} rows without a number" if strange else f"numbers from {lowest:g} to {highest:g}"
@@ -260,11 +262,11 @@ def read_constants(
                 f"column {column!r} must hold one number in each segment of {group_by!r}, got {seen} in the segment "
                 f"{shown(segment)}."
             )
-        found[segment] = float(lowest)
-    return found
+        result[segment] = float(lowest)
+    return result
 
 
-@hands_on(ROWS)
+@forwards_keywords(ROWS)
 def read_joint(
     source: Any,
     *,
@@ -284,7 +286,7 @@ def read_joint(
     >>> print(read_joint(frame, score=["a", "b"]))
     JointTally of a, b (1 labelled, 2 unlabelled, 3 combinations)
     """
-    asked = Reading(table=table, where=where, **reading)
+    asked = ReadOptions(table=table, where=where, **reading)
     counted = _given_joint(source, asked)
     given = () if score is None else names_of("score", score)
     names = list(counted.names if counted is not None and score is None else given)
@@ -299,7 +301,7 @@ def read_joint(
     return joint
 
 
-def _count_jointly(source: Any, names: list[str], reading: Reading) -> JointTally:
+def _count_jointly(source: Any, names: list[str], reading: ReadOptions) -> JointTally:
     for weights in ("weights", "weight"):
         if getattr(reading, weights) is not None:
             raise InputError(f"a joint tally counts every row once, got {weights}=. Leave it out, or repeat the rows.")
@@ -321,32 +323,32 @@ def _count_jointly(source: Any, names: list[str], reading: Reading) -> JointTall
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, samples[names[0]].labels)
 
 
-def _given_joint(source: Any, reading: Reading) -> JointTally | None:
+def _given_joint(source: Any, reading: ReadOptions) -> JointTally | None:
     """A joint tally that is given, as such or as a file; refused where one score alone was counted."""
     if not isinstance(source, Tally | JointTally | BucketTally) and not is_tally_file(source):
         return None
-    found = source
+    result = source
     what = type(source).__name__
     if isinstance(source, str | Path):
         from pulens.inputs.tally_files import read_tally_file
 
-        found, what = read_tally_file(source).tally, f"the tally {source}"
-    if isinstance(found, Tally | BucketTally):
+        result, what = read_tally_file(source).tally, f"the tally {source}"
+    if isinstance(result, Tally | BucketTally):
         raise InputError(
             f"{what} counts one score: it forgets which row is which, so it cannot say how far two models agree. Count "
             "both scores together (pulens tally --score a --score b, or pulens.inputs.read_joint), or give the rows: "
             "labels and a mapping of scores, a table, a file or a database."
         )
     _refuse_beside_counts(what, reading.arguments)
-    return found  # type: ignore[no-any-return]
+    return result  # type: ignore[no-any-return]
 
 
-@hands_on(ROWS)
+@forwards_keywords(ROWS)
 def read_buckets(
-    source: Any,
-    scores: Any = None,
+    source: RowsLike,
+    scores: Values | None = None,
     *,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     table: Any = None,
     where: str | None = None,
     tolerance: float | None = None,
@@ -360,13 +362,37 @@ def read_buckets(
     per row beside labels and scores given as arrays. What was counted by cluster before, a :class:`BucketTally` or a
     file that ``pulens tally --cluster`` wrote, is taken as it is.
 
+    Parameters
+    ----------
+    source, scores
+        A table, file or database; or labels and scores as arrays.
+    cluster
+        Column of clusters, or one id per row for arrays.
+    table, where, tolerance, bin_errors, allow_one_kind, reading
+        As for :func:`read_tally`.
+
+    Returns
+    -------
+    BucketTally
+        The counts of all rows, and of each bucket of clusters.
+
+    Examples
+    --------
     >>> print(read_buckets([1, 0, 0, 1], [0.9, 0.7, 0.2, 0.6], cluster=["ann", "ann", "bob", "bob"]))
     BucketTally(2 labelled, 2 unlabelled, 4 distinct scores, 2 clusters in 2 buckets)
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> print(read_buckets(table, score="risk_v2", label="outcome", positive="fraud", cluster="customer"))
+    BucketTally(61 labelled, 939 unlabelled, 735 distinct scores, 317 clusters in 175 buckets)
     """
-    asked = Reading(table=table, where=where, tolerance=tolerance, cluster=cluster, **reading)
+    asked = ReadOptions(table=table, where=where, tolerance=tolerance, cluster=cluster, **reading)
     check_tolerance(asked.tolerance)
-    found = _given_buckets(source, scores, asked)
-    if found is None:
+    result = _given_buckets(source, scores, asked)
+    if result is None:
         if cluster is None:
             raise InputError(
                 "read_buckets needs cluster=, the column that says which rows belong together (or one id per row "
@@ -375,13 +401,13 @@ def read_buckets(
         check_weights_given(scores, asked.weights, asked.weight)
         if scores is None:
             _refuse_another_role(asked)
-        found = _count_buckets(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
+        result = _count_buckets(source, scores, asked, bin_errors, allow_one_kind=allow_one_kind)
     if not allow_one_kind:
-        check_tally(found.tally)
-    return found
+        check_tally(result.tally)
+    return result
 
 
-@hands_on(ROWS)
+@forwards_keywords(ROWS)
 def read_bucket_tallies(
     source: Any,
     *,
@@ -401,7 +427,7 @@ def read_bucket_tallies(
     >>> {sex: len(counted) for sex, counted in found.items()}
     {'f': 2, 'm': 1}
     """
-    asked = Reading(table=table, where=where, tolerance=tolerance, cluster=_cluster_column(cluster), **reading)
+    asked = ReadOptions(table=table, where=where, tolerance=tolerance, cluster=_cluster_column(cluster), **reading)
     check_tolerance(asked.tolerance)
     if isinstance(source, Tally | JointTally | BucketTally) or is_tally_file(source):
         _refuse_beside_counts("a tally", {**asked.rows, "group_by": group_by})
@@ -419,13 +445,13 @@ def read_bucket_tallies(
     rows = rows_of_segments(segments_of(source, crossed(group_by)))
     sample = read_sample(source, **asked.rows, allow_one_kind=True)
     texts, codes = cluster_codes(open_frame(source, asked.cluster)[asked.cluster], asked.cluster)
-    found = {}
+    result = {}
     for segment in tallies:
-        found[segment] = buckets_of_part(sample.of(rows[segment]), texts, codes[rows[segment]])
-    return found
+        result[segment] = buckets_of_part(sample.of(rows[segment]), texts, codes[rows[segment]])
+    return result
 
 
-def _refuse_another_role(reading: Reading) -> None:
+def _refuse_another_role(reading: ReadOptions) -> None:
     """Ids are compared as they are written, and 0.0 and -0.0 are one score: a column cannot be read as both."""
     for taken, what in ((reading.score, "scores"), (reading.label, "labels"), (reading.weight, "weights")):
         if taken is not None and isinstance(reading.cluster, str) and taken == reading.cluster:
@@ -446,7 +472,7 @@ def buckets_of_part(part: PUSample, clusters: Sequence[str], codes: Any) -> Buck
 
 
 def _count_buckets(
-    source: Any, scores: Any, reading: Reading, bin_errors: BinErrors | None, *, allow_one_kind: bool
+    source: Any, scores: Any, reading: ReadOptions, bin_errors: BinErrors | None, *, allow_one_kind: bool
 ) -> BucketTally:
     opened = None if scores is not None else _engine(source, reading)
     if opened is not None:
@@ -471,30 +497,30 @@ def _count_buckets(
     return BucketTally.from_sample(sample, texts, codes)
 
 
-def _given_buckets(source: Any, scores: Any, reading: Reading) -> BucketTally | None:
+def _given_buckets(source: Any, scores: Any, reading: ReadOptions) -> BucketTally | None:
     """What was counted by cluster before; refused where other counts are given."""
-    found, what = source, f"a {type(source).__name__}"
+    result, what = source, f"a {type(source).__name__}"
     if is_tally_file(source):
         from pulens.inputs.tally_files import read_tally_file
 
-        found, what = read_tally_file(source).tally, f"the tally {source}"
-    if not isinstance(found, Tally | JointTally | BucketTally):
+        result, what = read_tally_file(source).tally, f"the tally {source}"
+    if not isinstance(result, Tally | JointTally | BucketTally):
         return None
     _refuse_beside_counts(what, {**reading.arguments, "scores": scores})
-    if not isinstance(found, BucketTally):
+    if not isinstance(result, BucketTally):
         raise InputError(
             f"{what} holds no buckets: rows were counted without saying which belong together. Count them again with "
             "cluster= (pulens tally --cluster on the command line)."
         )
-    found.check()
-    return found
+    result.check()
+    return result
 
 
 def _cluster_column(cluster: Any) -> str:
     if not isinstance(cluster, str):
         raise InputError(
-            f"cluster= names a column of a table, file or database, got {shown(cluster)}. Ids given one by one stand "
-            "beside labels and scores given as arrays."
+            f"cluster= names a column of a table, file or database, got {shown(cluster)}. An array of ids goes with "
+            "labels and scores given as arrays."
         )
     return cluster
 
@@ -517,7 +543,9 @@ def is_tally_file(source: Any) -> bool:
     return isinstance(source, str | Path) and str(source).endswith(".tally")
 
 
-def _read(source: Any, scores: Any, reading: Reading, bin_errors: BinErrors | None, *, allow_one_kind: bool) -> Tally:
+def _read(
+    source: Any, scores: Any, reading: ReadOptions, bin_errors: BinErrors | None, *, allow_one_kind: bool
+) -> Tally:
     """The rows of all segments together."""
     check_tolerance(reading.tolerance)
     if is_tally_file(source):
@@ -548,7 +576,7 @@ def _one_score(counted: Tally | JointTally | BucketTally, score: str) -> Tally:
     return counted.tally(score)
 
 
-def _refuse_conditions(reading: Reading) -> None:
+def _refuse_conditions(reading: ReadOptions) -> None:
     where = reading.where
     if where is not None or reading.table is not None:
         given = f"table={shown(reading.table)}" if where is None else f"where={shown(where)}"
@@ -560,14 +588,14 @@ def _refuse_beside_counts(what: str, said: Mapping[str, Any]) -> None:
     for name in ("scores", "weights", "weight", "table", "where", *_LABELS):
         if said.get(name) is not None:
             raise InputError(
-                f"{what} holds rows that are counted already: {name}= comes too late. Say it where the rows are "
-                "counted (read_tally, or pulens tally)."
+                f"{what} holds rows that are counted already: {name}= cannot be changed now. Give it where the rows "
+                "are counted (read_tally, or pulens tally)."
             )
 
 
 def _engine(
     source: Any,
-    reading: Reading,
+    reading: ReadOptions,
     group_by: str | tuple[str, ...] | None = None,
     beside: tuple[str, ...] = (),
     kept: tuple[str, ...] = (),
@@ -637,7 +665,9 @@ def _database_path(url: str) -> str:
     return url.removeprefix("duckdb:///").partition("?")[0]
 
 
-def _file_engine(source: str | Path, reading: Reading, options: dict[str, Any]) -> AbstractContextManager[Any] | None:
+def _file_engine(
+    source: str | Path, reading: ReadOptions, options: dict[str, Any]
+) -> AbstractContextManager[Any] | None:
     name = str(source)
     parted = options["group_by"] is not None or reading.where is not None
     if name == "-" or name.endswith(".tally"):
@@ -666,15 +696,15 @@ def _file_engine(source: str | Path, reading: Reading, options: dict[str, Any]) 
 
 def _names_many(name: str) -> bool:
     """Whether this is a folder or a glob of files."""
-    return Path(name).is_dir() or (has_magic(name) and not Path(name).exists())
+    return os.path.isdir(name) or (has_magic(name) and not os.path.exists(name))
 
 
 def _is_plain_file(name: str) -> bool:
     """Whether a file can be read again and again; refused where there is none."""
-    if not Path(name).exists():
+    if not os.path.exists(name):  # nor can there be one whose name is too long
         with ExitStack() as stack:
             open_stream(name, stack)  # which says what is there instead
-    return Path(name).is_file()
+    return os.path.isfile(name)
 
 
 def _is_large(path: Path, kind: str) -> bool:
@@ -702,7 +732,7 @@ def _common_format(name: str, paths: list[Path], format: str | None) -> str:
     return kinds.pop()
 
 
-def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: Reading) -> Mapping[Any, Tally]:
+def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: ReadOptions) -> Mapping[Any, Tally]:
     """Segments of a table in memory."""
     from pulens.counts.tallies import Tallies
     from pulens.inputs.engines.counts import in_order, rows_of_segments
@@ -723,12 +753,12 @@ def _split_frame(source: Any, group_by: str | tuple[str, ...], reading: Reading)
         return Tallies.from_increments(
             ordered, codes, sample.scores, *((sample.labels == label).view(np.int8) for label in (1, 0, -1))
         )
-    found, rows = {}, rows_of_segments(segments)
+    result, rows = {}, rows_of_segments(segments)
     for segment in in_order(rows):
         tally = Tally.from_sample(sample.of(rows[segment]))
         if len(tally):  # rows of weight 0 alone are no segment
-            found[segment] = tally
-    return found
+            result[segment] = tally
+    return result
 
 
 def _extremes_of_frame(source: Any, group_by: str, column: str) -> list[tuple[Any, float | None, float | None, int]]:
@@ -742,14 +772,14 @@ def _extremes_of_frame(source: Any, group_by: str, column: str) -> list[tuple[An
     if not numbers.dtype.is_numeric():
         raise InputError(f"column {column!r} must hold numbers, but the table holds {numbers.dtype}.")
     values = np.asarray(numbers.cast(nw.Float64).to_numpy(), float)
-    found = []
+    result = []
     rows = rows_of_segments(segments)
     for segment in in_order(rows):
         mine = values[rows[segment]]
         good = mine[np.isfinite(mine)]
         ends = (float(good.min()), float(good.max())) if good.size else (None, None)
-        found.append((segment, *ends, mine.size - good.size))
-    return found
+        result.append((segment, *ends, mine.size - good.size))
+    return result
 
 
 def _segments_of(frame: Any, group_by: str) -> CodedSegments:
@@ -759,7 +789,7 @@ def _segments_of(frame: Any, group_by: str) -> CodedSegments:
     column = frame[find_column(group_by, frame.columns)]
     if column.dtype.is_nested():
         raise InputError(
-            f"column {shown(group_by)} must hold one value per row to tell segments by, but the table holds "
+            f"column {shown(group_by)} must hold one value per row as its segment, but the table holds "
             f"{cut(str(column.dtype), 60)}."
         )
     if column.dtype.is_integer() and not column.null_count():

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -88,18 +89,18 @@ def digest(tally: AnyTally) -> str:
     >>> digest(tally) == digest(tally + tally)
     False
     """
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     if isinstance(tally, JointTally):
-        found.update(_canonical(tally.names).encode("utf-8", ESCAPED))
+        result.update(_canonical(tally.names).encode("utf-8", ESCAPED))
         arrays = [tally.scores, tally.labelled, tally.unlabelled, tally.negative]
     elif isinstance(tally, BucketTally):
-        found.update(_canonical((tally.names, digest(tally.tally))).encode("utf-8", ESCAPED))
+        result.update(_canonical((tally.names, digest(tally.tally))).encode("utf-8", ESCAPED))
         arrays = [tally.lowest, tally.bucket, tally.block, tally.labelled, tally.unlabelled, tally.negative]
     else:
         arrays = [tally.thresholds, tally.highest, *tally.increments()]
     for values in arrays:
-        found.update(np.ascontiguousarray(values, np.float64).tobytes())
-    return found.hexdigest()[:32]
+        result.update(np.ascontiguousarray(values, np.float64).tobytes())
+    return result.hexdigest()[:32]
 
 
 def merge(files: Iterable[TallyFile], *, allow_repeats: bool = False) -> TallyFile:
@@ -164,7 +165,7 @@ def read_tally_file(path: str | Path) -> TallyFile:
 def _read_columns(path: str | Path) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the metadata tells, and the columns by name."""
     pa, parquet = _pyarrow()
-    if not Path(path).is_file():
+    if not os.path.isfile(path):
         raise InputError(f"{path}: there is no such file.")
     try:
         file = parquet.ParquetFile(path)
@@ -229,11 +230,11 @@ def _in_buckets(columns: Mapping[str, Any], told: Mapping[str, Any]) -> BucketTa
         del plain["highest"]
     ends = columns["score"][mine], columns["highest"][mine]
     counts = [columns[name][mine] for name in COUNTS]
-    found = BucketTally.from_increments(
+    result = BucketTally.from_increments(
         _plain(plain), names, bucket[mine], ends, counts, clusters=(clusters[0], clusters[1]), rows=rows
     )
-    found.check()
-    return found
+    result.check()
+    return result
 
 
 def _plain(columns: Mapping[str, Any]) -> Tally:
@@ -326,5 +327,5 @@ def _canonical(value: Any) -> str:
 
 
 def _pyarrow() -> tuple[Any, Any]:
-    found = pyarrow_for("tally files")
-    return found, found.parquet
+    result = pyarrow_for("tally files")
+    return result, result.parquet

@@ -120,32 +120,32 @@ class Typing:
         values = plain(raw) if hasattr(raw, "to_pylist") else plain_values(raw)
         values = values.tolist() if isinstance(values, np.ndarray) else list(values)
         left_out = set(self.missing)
-        found: list[Any] = []
+        result: list[Any] = []
         for value in values:
             if isinstance(value, str):
                 value = value.strip()
-            found.append(None if is_null(value) or (left_out and str(value) in left_out) else value)
-        odd = next((row for row, value in enumerate(found) if isinstance(value, NO_VALUES)), None)
+            result.append(None if is_null(value) or (left_out and str(value) in left_out) else value)
+        odd = next((row for row, value in enumerate(result) if isinstance(value, NO_VALUES)), None)
         if odd is not None:
             raise InputError(
-                f"column {name!r} holds {shown(found[odd])} in {self.row_name(odd)}, which is neither a number nor a "
+                f"column {name!r} holds {shown(result[odd])} in {self.row_name(odd)}, which is neither a number nor a "
                 "date nor a word. Leave the column out: drop= (--drop on the command line)."
             )
-        return found
+        return result
 
     def _written_dates(self, name: str, values: list[Any], written: str) -> list[Any]:
-        found = list(values)
+        result = list(values)
         for row, value in enumerate(values):
             if isinstance(value, str):
                 try:
-                    found[row] = datetime.strptime(value, written)
+                    result[row] = datetime.strptime(value, written)
                 except (ValueError, OverflowError) as error:
                     raise InputError(
-                        f"column {name!r} holds {shown(value)} in {self.row_name(row)}, which is no date written as "
+                        f"column {name!r} holds {shown(value)} in {self.row_name(row)}, which is not a date written as "
                         f"{shown(written)}: {' '.join(str(error).split())[:80]}. Dates are written with %d, %m, %Y, "
                         "such as %d.%m.%Y for 31.12.2026."
                     ) from error
-        return found
+        return result
 
     def _check_numbers(self, name: str, kind: str, numbers: Floats) -> None:
         wrong = np.flatnonzero(np.abs(np.nan_to_num(numbers, nan=0.0, posinf=np.inf, neginf=-np.inf)) > LARGEST)
@@ -163,7 +163,7 @@ class Typing:
         if all(isinstance(value, str) and _OTHER_DATE.fullmatch(value) for value in values if value is not None):
             return (
                 f"column {name!r} holds what looks like dates, {shown(values[row])} in {self.row_name(row)}, and "
-                f"nothing says which part is the day: say how they are written, --date {name}=%d.%m.%Y (dates= in "
+                f"it is unclear which part is the day: give their format, --date {name}=%d.%m.%Y (dates= in "
                 f"Python), or write them as 2026-12-31, or read them as words with --category {name}."
             )
         return (
@@ -177,7 +177,7 @@ class Typing:
         """A column is not what it was when the model was trained."""
         return (
             f"column {name!r} must hold {WORDS[kind]}, as it did when the model was trained, got {shown(value)} in "
-            f"{self.row_name(row)}. Repair the value, leave the cell empty if it is not known, or train anew."
+            f"{self.row_name(row)}. Repair the value, leave the cell empty if it is not known, or train again."
         )
 
 
@@ -268,14 +268,14 @@ def _number(value: Any) -> float | None:
 
 def _read(values: list[Any], read: Callable[[Any], float | None]) -> Floats | int:
     """Values as numbers, nan where missing; or the first row whose value is none."""
-    found = np.full(len(values), np.nan)
+    result = np.full(len(values), np.nan)
     for row, value in enumerate(values):
         if value is not None:
             number = read(value)
             if number is None:
                 return row
-            found[row] = number
-    return found
+            result[row] = number
+    return result
 
 
 def _number_or_row(values: list[Any]) -> Floats | int:
@@ -313,9 +313,9 @@ def _days(values: list[Any]) -> Floats | int:
 
 def _words(values: list[Any]) -> NDArray[Any]:
     """Values as words; a whole number is the same word whether it came as 1, 1.0 or their text."""
-    found = np.empty(len(values), object)
-    found[:] = [None if value is None else _word(value) for value in values]
-    return found
+    result = np.empty(len(values), object)
+    result[:] = [None if value is None else _word(value) for value in values]
+    return result
 
 
 def _word(value: Any) -> str:

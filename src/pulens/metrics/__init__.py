@@ -80,8 +80,8 @@ def leading(view: Literal["table", "tiles", "segments", "comparison", "gaps", "t
     >>> leading("tiles")
     ('roc_auc', 'precision', 'recall', 'f1', 'average_precision')
     """
-    places = {name: getattr(metric.shown, view) for name, metric in METRICS.items()}
-    return tuple(sorted((name for name, place in places.items() if place is not None), key=lambda name: places[name]))
+    indices = {name: getattr(metric.shown, view) for name, metric in METRICS.items()}
+    return tuple(sorted((name for name, index in indices.items() if index is not None), key=lambda name: indices[name]))
 
 
 def names() -> tuple[str, ...]:

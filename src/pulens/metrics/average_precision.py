@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pulens.counts.tally import Tally
 from pulens.curves.precision_recall import Form, average_precisions_of_many, precision_recall_areas
-from pulens.intervals.redraw import AveragePrecisionReadTwice
+from pulens.inference.percentile import AveragePrecisionReadTwice
 from pulens.metrics.parts.labelling_range import range_of_average_precision
 from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
 from pulens.metrics.parts.possible_worlds import WorldsAt

@@ -13,7 +13,8 @@ def f1(table: Contingency) -> Floats:
     >>> round(f1(Contingency.from_cells(0.5, 30, 15, 10, 45)).item(), 6)
     0.705882
     """
-    return divide(2 * table.true_positive, table.positive + table.predicted_positive)
+    called, hits = table.called_and_hits
+    return divide(2 * hits, table.positive + called)
 
 
 METRIC = Metric(

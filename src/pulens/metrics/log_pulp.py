@@ -32,8 +32,8 @@ def log_pulp(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected")
 def _surprise(called: Any, hits: Any, rows: int, labelled: int) -> Floats:
     if np.ndim(hits) == 2:  # inside a tie: one tail for each rank, the others by recurrence
         return -log_p_values_upwards(called, hits, rows, labelled)
-    found: Floats = -tails(hits, rows, labelled, called).log_at_least
-    return found
+    result: Floats = -tails(hits, rows, labelled, called).log_at_least
+    return result
 
 
 METRIC = Metric(

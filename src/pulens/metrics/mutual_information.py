@@ -20,13 +20,13 @@ def mutual_information(tally: Tally, threshold: float, assumptions: Assumptions)
     0.033822
     """
     called, totals = tally.at(threshold), tally.totals
-    found = mutual_information_at(called.rows, called.labelled, totals.rows, totals.labelled)  # type: ignore[arg-type]
-    return float(found)
+    result = mutual_information_at(called.rows, called.labelled, totals.rows, totals.labelled)  # type: ignore[arg-type]
+    return float(result)
 
 
 METRIC = Metric(
     mutual_information,
-    "What a call tells of the label, in nats",
+    "What a prediction says about the label, in nats",
     reads="counts",
     highest=float(np.log(2)),
     needs_class_prior=False,

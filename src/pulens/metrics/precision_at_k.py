@@ -32,7 +32,8 @@ def precision_at_k(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> f
 def _binning_error(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:
     ranked = RankedList.of(tally, assumptions)
     rows = rows_of(k, ranked.rows, "precision_at_k")
-    if any(binned_share(tally, assumptions, place) for place in ranked.places_with(rows)[1:-1] if place != rows):
+    ends, between = ranked.places_with(rows)
+    if any(binned_share(tally, assumptions, index) for index in (*ends[1:-1], *between) if index != rows):
         return math.nan  # counts at other places move this one, by how much is not known
     return binned_share(tally, assumptions, rows) * ranked.positives / rows
 

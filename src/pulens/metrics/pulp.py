@@ -60,11 +60,11 @@ def _sum_by_stretches(ranking: Ranking, rows: int, labelled: int) -> float:
     # every labelled row in a block of its own kind starts a stretch; a mixed block starts one at its end
     count = np.where(mixed, 1, hits)
     back = np.repeat(np.cumsum(count), count) - 1 - np.arange(count.sum())
-    first, found = np.repeat(ends, count) - back, np.repeat(hits_at_end, count) - back
+    first, result = np.repeat(ends, count) - back, np.repeat(hits_at_end, count) - back
     # a stretch ends at the next hit, or one rank into the next mixed block; "everything" has the value 0
     borders = np.sort(np.concatenate([first, (ends - sizes)[mixed] + 1, [rows + 1]]))
     last = np.minimum(borders[np.searchsorted(borders, first, side="right")], rows)
-    return float(sum_of_chances(first, last, found, rows, labelled).sum())
+    return float(sum_of_chances(first, last, result, rows, labelled).sum())
 
 
 def _sum_by_walk(ranking: Ranking, rows: int) -> tuple[float, KnownChances]:

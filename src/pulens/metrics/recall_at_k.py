@@ -34,7 +34,7 @@ def _binning_error(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> f
 
 METRIC = Metric(
     recall_at_k,
-    "Of all positives, how many stand among the first k rows",
+    "Of all positives, how many are among the first k rows",
     reads="ranking",
     needs_class_prior=False,
     listed=False,

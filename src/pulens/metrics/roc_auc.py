@@ -7,7 +7,7 @@ from typing import Literal
 from pulens.counts.tally import Tally
 from pulens.curves import roc_area, roc_curve
 from pulens.errors import PulensError
-from pulens.intervals.area import AreaUnderROC
+from pulens.inference.area import AreaUnderROC
 from pulens.metrics.parts.labelling_range import range_of_area
 from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
 from pulens.metrics.parts.possible_worlds import WorldsAt

@@ -18,7 +18,7 @@ def specificity(table: Contingency) -> Floats:
 
 METRIC = Metric(
     specificity,
-    "Of the negatives, how many are left alone",
+    "Of the negatives, how many are not flagged",
     undefined_because="the target population holds no negatives",
     derivation="1 − η, with η = (β u − α l) / (β − α) the recovered false positive rate (equation 2).",
     shown=Shown(table=6, segments=5),

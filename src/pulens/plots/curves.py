@@ -9,8 +9,8 @@ import numpy as np
 from pulens.plots.backend import pyplot
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
     from pulens.estimate import Curve
+    from pulens.evaluation.evaluate import Evaluation
 
 MOST_POINTS = 4_000  # more than a figure can show; drawing millions of segments takes minutes
 RECOVERED = {"color": "#1f5fa8", "linewidth": 2.0}
@@ -40,8 +40,8 @@ def draw_evaluation(evaluation: Evaluation, axes: Any = None) -> Any:
     )
     for (ax, before, after), (name, short) in zip(pairs, areas, strict=True):
         draw_curve(before, ax, label=f"uncorrected, {short} {evaluation.uncorrected[name].value:.3f}", **UNCORRECTED)
-        found = evaluation.estimates[name]
-        known = f"{found.interval}" if found.withheld_because else f"{found.value:.3f}"
+        result = evaluation.estimates[name]
+        known = f"{result.interval}" if result.withheld_because else f"{result.value:.3f}"
         draw_curve(after, ax, label=f"recovered, {short} {known}")
         ax.grid(alpha=0.25)
     left.plot([0, 1], [0, 1], color="#c9c9c9", linewidth=1, zorder=0)

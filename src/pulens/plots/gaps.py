@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from pulens.doors.grouped_rows import title_of
+from pulens.groups.grouped_rows import title_of
 from pulens.plots.backend import pyplot
 
 if TYPE_CHECKING:
-    from pulens.doors.gaps import Gaps
+    from pulens.groups.gaps import Gaps
 
 MOST_PAIRS = 30
 CLEAR, UNCLEAR = "#b3261e", "#8a8a8a"

@@ -26,16 +26,16 @@ def draw_pictures(groups: Mapping[str, ArrayLike], *, columns: int = 10, ax: Any
     ['noise']
     """
     pictures = {name: as_pictures(rows) for name, rows in groups.items()}
-    values = np.concatenate([found.reshape(-1) for found in pictures.values()])
+    values = np.concatenate([result.reshape(-1) for result in pictures.values()])
     low, high = float(values.min()), float(values.max())
     span = high - low if high > low else 1.0
     blocks: list[NDArray[np.float64]] = []
     places, top = [], 0
-    for found in pictures.values():
+    for result in pictures.values():
         if blocks:
             blocks.append(np.ones((SPACE * GAP, blocks[0].shape[1], blocks[0].shape[2])))
             top += SPACE * GAP
-        blocks.append(tiled((found - low) / span, columns))
+        blocks.append(tiled((result - low) / span, columns))
         places.append(top + blocks[-1].shape[0] / 2)
         top += blocks[-1].shape[0]
     whole = np.concatenate(blocks)
@@ -56,10 +56,10 @@ def draw_pictures(groups: Mapping[str, ArrayLike], *, columns: int = 10, ax: Any
 
 def as_pictures(rows: ArrayLike) -> NDArray[np.float64]:
     """[n, height, width, channels]"""
-    found = np.asarray(rows, float)
-    if found.ndim == 4 and found.shape[1] not in (1, 3):
-        raise InputError(f"pictures have 1 or 3 channels, got rows of shape {found.shape[1:]}.")
-    return found[..., None] if found.ndim == 3 else found.transpose(0, 2, 3, 1)
+    result = np.asarray(rows, float)
+    if result.ndim == 4 and result.shape[1] not in (1, 3):
+        raise InputError(f"pictures have 1 or 3 channels, got rows of shape {result.shape[1:]}.")
+    return result[..., None] if result.ndim == 3 else result.transpose(0, 2, 3, 1)
 
 
 def tiled(pictures: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
@@ -69,5 +69,5 @@ def tiled(pictures: NDArray[np.float64], columns: int) -> NDArray[np.float64]:
     tiles = np.ones((rows * columns, height + GAP, width + GAP, channels))
     tiles[:n, :height, :width] = pictures
     grid = tiles.reshape(rows, columns, height + GAP, width + GAP, channels)
-    found: NDArray[np.float64] = grid.transpose(0, 2, 1, 3, 4).reshape(rows * (height + GAP), -1, channels)
-    return found[:-GAP, :-GAP]
+    result: NDArray[np.float64] = grid.transpose(0, 2, 1, 3, 4).reshape(rows * (height + GAP), -1, channels)
+    return result[:-GAP, :-GAP]

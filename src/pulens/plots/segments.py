@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from pulens.plots.backend import pyplot
 
 if TYPE_CHECKING:
-    from pulens.doors.segments import Evaluations
+    from pulens.groups.segments import Evaluations
 
 MOST = 60  # segments in one picture; of more the lowest and the highest
 
 
-def draw_segments(found: Evaluations, metric: str | None = None, ax: Any = None) -> Any:
+def draw_segments(result: Evaluations, metric: str | None = None, ax: Any = None) -> Any:
     """One metric of every segment with its interval, the lowest below; returns the axes."""
-    name = metric or found.metrics[0]
+    name = metric or result.metrics[0]
     rows = sorted(
-        (segment for segment in found.segments.values() if not math.isnan(segment.estimates[name].value)),
+        (segment for segment in result.segments.values() if not math.isnan(segment.estimates[name].value)),
         key=lambda segment: segment.estimates[name].value,
     )
     if len(rows) > MOST:
@@ -32,5 +32,5 @@ def draw_segments(found: Evaluations, metric: str | None = None, ax: Any = None)
         ax.plot(estimate.value, place, "o", color="#1f5fa8")
     titles = [segment.title if len(segment.title) <= 30 else f"{segment.title[:29]}…" for segment in rows]
     ax.set_yticks(range(len(rows)), [title.replace("$", r"\$") for title in titles])
-    ax.set(xlabel=name, ylabel=found.group_by.replace("$", r"\$"))
+    ax.set(xlabel=name, ylabel=result.group_by.replace("$", r"\$"))
     return ax

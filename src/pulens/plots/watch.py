@@ -12,7 +12,7 @@ from pulens.plots.backend import pyplot
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
-    from pulens.watching import Alarm, Change, Pulse, WatchedWindow
+    from pulens.monitoring import Alarm, Change, Pulse, WatchedWindow
 
 MAIN, LEVEL, SOFT = "#1459b3", "#b3500b", "#8a8a8a"
 MOST_MARKS = 400  # above, marks become a line with its band
@@ -42,7 +42,7 @@ def _positives(ax: Any, pulse: Pulse, windows: Sequence[WatchedWindow]) -> None:
     """One mark with its interval per window, hollow where it is doubtful; the reference, and the level since."""
     prior = pulse.life.judgement.monitor.prior
     shown = {place: one.prior or one.shift for place, one in enumerate(windows)}
-    ends = {place: _ends(found) for place, found in shown.items() if not found.undefined_because}
+    ends = {place: _ends(result) for place, result in shown.items() if not result.undefined_because}
     if len(windows) > MOST_MARKS:
         _band(ax, ends, MAIN, None)
     else:
@@ -69,10 +69,10 @@ def _positives(ax: Any, pulse: Pulse, windows: Sequence[WatchedWindow]) -> None:
 
 def _metrics(ax: Any, windows: Sequence[WatchedWindow]) -> None:
     for name, colour in (("precision", MAIN), ("recall", LEVEL), ("f1", "#1a7f4b")):
-        found: dict[int, Estimate] = {
+        result: dict[int, Estimate] = {
             place: one for place, window in enumerate(windows) if (one := getattr(window, name)) is not None
         }
-        _band(ax, {place: _ends(one) for place, one in found.items() if not one.undefined_because}, colour, name)
+        _band(ax, {place: _ends(one) for place, one in result.items() if not one.undefined_because}, colour, name)
     for place, window in enumerate(windows):
         if window.trust != "ok":
             ax.axvspan(place - 0.5, place + 0.5, color=SOFT, alpha=0.2, linewidth=0)
@@ -99,6 +99,6 @@ def _band(ax: Any, ends: dict[int, tuple[float, float, float]], colour: str, nam
     ax.plot(np.arange(last + 1), rows[:, 0], color=colour, linewidth=1.5, label=name)
 
 
-def _ends(found: Estimate) -> tuple[float, float, float]:
-    reach = found.interval
-    return (found.value, found.value, found.value) if reach is None else (found.value, reach.low, reach.high)
+def _ends(result: Estimate) -> tuple[float, float, float]:
+    reach = result.interval
+    return (result.value, result.value, result.value) if reach is None else (result.value, reach.low, reach.high)

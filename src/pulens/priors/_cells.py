@@ -76,8 +76,8 @@ def cut(tally: Tally, most: int = 200) -> Cells:
 
 def _places(running: NDArray[np.float64], shares: Floats) -> NDArray[np.intp]:
     """Where the running count first reaches each share of its total."""
-    places = np.searchsorted(running, shares * running[-1] * (1 - 1e-12))
-    return np.asarray(np.minimum(places, running.size - 1), np.intp)
+    indices = np.searchsorted(running, shares * running[-1] * (1 - 1e-12))
+    return np.asarray(np.minimum(indices, running.size - 1), np.intp)
 
 
 def _typical_scores(tally: Tally, ends: NDArray[np.intp]) -> Floats:
@@ -107,15 +107,15 @@ def scales(cells: Cells) -> dict[str, Floats]:
 
     Nothing is guessed about the score: each scale is tried, and the likelihood says which one fits.
     """
-    found = {"score": cells.scores}
+    result = {"score": cells.scores}
     low, high = cells.scores[0], cells.scores[-1]
     if low >= 0 and high <= 1:
         inside = cells.scores[(cells.scores > 0) & (cells.scores < 1)]
         if inside.size:
             edge = max(min(inside[0], 1 - inside[-1]) / 2, 1e-12)  # beyond that a double cannot tell 1 - p from 1
-            found["logit"] = np.asarray(logit(np.clip(cells.scores, edge, 1 - edge)))
-    found["normal scores"] = normal_scores(cells)
-    tried = {name: standardised(scale, cells) for name, scale in found.items() if scale.max() > scale.min()}
+            result["logit"] = np.asarray(logit(np.clip(cells.scores, edge, 1 - edge)))
+    result["normal scores"] = normal_scores(cells)
+    tried = {name: standardised(scale, cells) for name, scale in result.items() if scale.max() > scale.min()}
     return {name: scale for name, scale in tried.items() if np.isfinite(scale).all()}
 
 

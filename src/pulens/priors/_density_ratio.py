@@ -76,7 +76,7 @@ def fit_ratio(
     coefficients = np.tile(centre, (len(unlabelled_priors), 1)) if start is None else np.array(start)
     ratio, of_labelled, of_unlabelled, pooled, value = state(coefficients)
     damping = np.full(len(unlabelled_priors), 1e-3)
-    settled = np.zeros(len(unlabelled_priors), bool)
+    resolved = np.zeros(len(unlabelled_priors), bool)
     information = np.empty((len(unlabelled_priors), size, size))
     for _ in range(most_steps):
         share_unlabelled = m * of_unlabelled / pooled
@@ -116,7 +116,7 @@ def fit_ratio(
         of_labelled = np.where(kept, candidate[1], of_labelled) if noisy else of_labelled
         value = np.where(better, candidate[4], value)
         damping = np.where(better, damping * 0.2, damping * 8 + 1e-3)
-        settled |= (better & (gain < tolerance)) | (damping > 1e6)
-        if settled.all():
+        resolved |= (better & (gain < tolerance)) | (damping > 1e6)
+        if resolved.all():
             break
     return RatioFit(value, coefficients, np.linalg.slogdet(information)[1])

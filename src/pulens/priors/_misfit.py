@@ -19,13 +19,13 @@ FEWEST_GROUPS, MOST_GROUPS, PER_GROUP = 4, 20, 5.0  # groups of rows; variance t
 FITTED = 3  # degrees of freedom that the fitted shape took
 
 
-def misfit(cells: Cells, found: Profile, label_noise: float = 0.0) -> float:
+def misfit(cells: Cells, result: Profile, label_noise: float = 0.0) -> float:
     """Standardised misfit of the most likely model at its most likely class prior."""
-    model, place = np.unravel_index(int(np.argmax(found.fitted)), found.fitted.shape)
-    shape, scale = found.models[model]
+    model, index = np.unravel_index(int(np.argmax(result.fitted)), result.fitted.shape)
+    shape, scale = result.models[model]
     basis = columns(scales(cells)[scale], shape)
-    ratio = np.exp(np.clip(basis @ found.coefficients[model][place], -STEEPEST, STEEPEST))
-    share = found.values[place]
+    ratio = np.exp(np.clip(basis @ result.coefficients[model][index], -STEEPEST, STEEPEST))
+    share = result.values[index]
     among_labelled = cells.n_labelled * (1 + label_noise * (ratio - 1))
     among_unlabelled = cells.n_unlabelled * (share + (1 - share) * ratio)
     chance = among_labelled / (among_labelled + among_unlabelled)

@@ -46,9 +46,9 @@ def profile_pairs(cells: Cells, shapes: tuple[Shape, ...]) -> PairProfile:
     )
 
 
-def _between(values: Floats, places: NDArray[np.intp]) -> Floats:
-    low = values[max(places.min() - 1, 0)]
-    high = values[min(places.max() + 1, values.size - 1)]
+def _between(values: Floats, indices: NDArray[np.intp]) -> Floats:
+    low = values[max(indices.min() - 1, 0)]
+    high = values[min(indices.max() + 1, values.size - 1)]
     return np.linspace(np.sqrt(low), np.sqrt(high), FINE) ** 2
 
 

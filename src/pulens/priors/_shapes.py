@@ -52,7 +52,7 @@ def profile(cells: Cells, shapes: tuple[Shape, ...], label_noise: float = 0.0) -
     possible = COARSE[label_noise + COARSE < 1]
     if possible.size < 2:
         raise AssumptionError(
-            f"label_noise={label_noise:g} leaves next to no labelled positive, so the class prior cannot be estimated "
+            f"label_noise={label_noise:g} leaves almost no labelled positive, so the class prior cannot be estimated "
             "from the scores. Give class_prior= as a number or a range."
         )
     coarse = _on_grid(cells, shapes, label_noise, possible)
@@ -75,18 +75,18 @@ def _on_grid(
     fitted, integrated, coefficients = [], [], []
     models: list[tuple[Shape, str]] = []
     noises = np.full(values.size, label_noise)
-    found = scales(cells)
-    hopeless = np.zeros(len(shapes) * len(found), bool)
+    result = scales(cells)
+    hopeless = np.zeros(len(shapes) * len(result), bool)
     if warm is not None:
         best = warm.integrated.max(axis=1)
         hopeless = best < best.max() - NEGLIGIBLE - 8  # a finer grid would not change what they contribute: nothing
     for shape in shapes:
-        for name, scale in found.items():
+        for name, scale in result.items():
             if warm is not None and hopeless[len(models)]:
-                place = len(models)
-                fitted.append(np.interp(values, warm.values, warm.fitted[place]))
-                integrated.append(np.interp(values, warm.values, warm.integrated[place]))
-                coefficients.append(_between(values, warm, place))
+                index = len(models)
+                fitted.append(np.interp(values, warm.values, warm.fitted[index]))
+                integrated.append(np.interp(values, warm.values, warm.integrated[index]))
+                coefficients.append(_between(values, warm, index))
                 models.append((shape, name))
                 continue
             basis = columns(scale, shape)
@@ -97,7 +97,7 @@ def _on_grid(
             integrated.append(
                 fit.log_likelihood
                 + 0.5 * (np.log(precision).sum() - fit.log_determinant)
-                + np.log(shape.weight / len(found))
+                + np.log(shape.weight / len(result))
             )
             coefficients.append(fit.coefficients)
             models.append((shape, name))

@@ -20,7 +20,7 @@ from pulens.confidence import check_confidence
 from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError, shown
 from pulens.estimate import Interval
-from pulens.intervals.kernels.exact import binomial_ends
+from pulens.inference.kernels.exact import binomial_ends
 from pulens.keywords import typed
 from pulens.notice import Notice, Severity
 from pulens.priors._estimator import Trace
@@ -123,23 +123,23 @@ def prior_from_audit(
     >>> print(prior_from_audit((13, 200), Totals(500, 10_000, 0)))
     class prior 0.1095 [0.081, 0.151] (audit of 200 rows)
     """
-    found, checked = check_audit(audit), check_scenario(scenario)
+    result, checked = check_audit(audit), check_scenario(scenario)
     label_noise = check_label_noise(label_noise)
     ceiling = (1 - label_noise) * (1 - 1e-6)
-    exact = found.interval(confidence)
+    exact = result.interval(confidence)
     among = replace(exact, low=min(exact.low, ceiling), high=min(exact.high, ceiling))
-    share = min(found.share, ceiling)
+    share = min(result.share, ceiling)
     return ClassPrior(
         population_prior(share, totals, checked, label_noise),
         share,
-        f"audit of {found.checked} rows",
+        f"audit of {result.checked} rows",
         _moved(among, totals, checked, label_noise),
         among,
         "The audited rows were drawn at random from the unlabelled ones and judged correctly.",
         feasible=_moved(among, totals, checked, label_noise),
         unlabelled_feasible=among,
-        standard_error=found.standard_error,
-        distribution=exact_distribution(found),
+        standard_error=result.standard_error,
+        distribution=exact_distribution(result),
     )
 
 
@@ -177,32 +177,32 @@ def combine(estimated: ClassPrior, audit: object, totals: Totals, scenario: Scen
     An estimate without a distribution of its own adds nothing, which is said, and an audit that contradicts the
     estimate stands alone, with a warning: an assumption of the estimate must have failed.
     """
-    found = check_audit(audit)
+    result = check_audit(audit)
     confidence = _confidence(estimated)
-    alone = prior_from_audit(found, totals, scenario=scenario, label_noise=label_noise, confidence=confidence)
+    alone = prior_from_audit(result, totals, scenario=scenario, label_noise=label_noise, confidence=confidence)
     if estimated.distribution is None or estimated.standard_error is None:
         name = estimated.method.removeprefix("estimated: ")
         return replace(alone, notices=(decided_alone(f"The estimate {name} has no likelihood to multiply by"),))
-    apart = abs(estimated.unlabelled - found.share) / math.hypot(estimated.standard_error, found.standard_error)
+    apart = abs(estimated.unlabelled - result.share) / math.hypot(estimated.standard_error, result.standard_error)
     if apart > CONTRADICTION:
         notice = Notice(
             Severity.WARNING,
             "audit-contradicts-estimate",
-            f"The audit found {found} positive ({found.share:.3f}), the scores suggest {estimated.unlabelled:.3f}, "
+            f"The audit found {result} positive ({result.share:.3f}), the scores suggest {estimated.unlabelled:.3f}, "
             f"{apart:.1f} standard errors away. Only the audit was used. Likely causes: the shape assumption fails, "
             "labelled rows are not a random sample of positives, or audited rows not one of the unlabelled.",
         )
         return replace(alone, notices=(notice,))
-    reach = found.interval(0.9999)
+    reach = result.interval(0.9999)
     finer = estimated.distribution.refined(np.linspace(reach.low, reach.high, 101))
-    together = finer.times(found.log_likelihood(finer.values))
+    together = finer.times(result.log_likelihood(finer.values))
     among = Interval(*together.interval(confidence), confidence, "likelihood of scores and audit")
     value = together.quantile(0.5)
     return replace(
         estimated,
         value=population_prior(value, totals, scenario, label_noise),
         unlabelled=value,
-        method=f"{estimated.method}, with an audit of {found.checked} rows",
+        method=f"{estimated.method}, with an audit of {result.checked} rows",
         interval=_moved(among, totals, scenario, label_noise),
         unlabelled_interval=among,
         standard_error=together.standard_deviation,

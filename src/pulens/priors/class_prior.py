@@ -68,7 +68,7 @@ class Implied(NamedTuple):
 
     ``interval`` is that of the share of positives among the segment's unlabelled rows with the number of its labelled
     rows held, and ``elsewhere`` the number of labelled rows in other segments: what redraws of the segment need,
-    which draw its own labelled rows anew.
+    which draw its own labelled rows again.
     """
 
     interval: Interval

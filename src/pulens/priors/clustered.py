@@ -13,10 +13,10 @@ from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError
 from pulens.estimate import Interval
-from pulens.intervals.kernels.jackknife import FEW_BUCKETS, FEWEST_BUCKETS, LeftOut, jackknife_error
-from pulens.intervals.kernels.placements import placement_moments
-from pulens.intervals.kernels.quantiles import normal_quantile
-from pulens.intervals.kernels.redraws import compress
+from pulens.inference.kernels.jackknife import FEW_BUCKETS, FEWEST_BUCKETS, JackknifeCounts, jackknife_error
+from pulens.inference.kernels.placements import placement_moments
+from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.redraws import compress
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.distribution import PriorDistribution
@@ -85,9 +85,7 @@ def few_clusters_for_prior(prior: ClassPrior, counted: BucketTally) -> tuple[Not
         return ()
     severity = Severity.SERIOUS if held < FEWEST_BUCKETS else Severity.WARNING
     words = f"{held} cluster{'' if held == 1 else 's'} hold{'s' if held == 1 else ''} {kind} rows"
-    said = (
-        f"{words[0].upper()}{words[1:]}: so few hardly show how clusters differ, and the interval of the class prior "
-    )
+    said = f"{words[0].upper()}{words[1:]}: too few to show how clusters differ, and the interval of the class prior "
     return (Notice(severity, "few-clusters-for-prior", f"{said}may be too narrow. More clusters are needed."),)
 
 
@@ -139,10 +137,10 @@ def _of_fewer_rows(
 ) -> ClassPrior | None:
     """The class prior with the doubt that this many times fewer rows would leave."""
     try:
-        found = estimated(world.with_fewer_rows(effect))
+        result = estimated(world.with_fewer_rows(effect))
     except PulensError:  # too few of them
         return None
-    among, whole = found.unlabelled_interval, found.interval
+    among, whole = result.unlabelled_interval, result.interval
     if among is None or whole is None or among.confidence is None:
         return None
     method = f"{among.method}, allowing for clusters"
@@ -152,8 +150,8 @@ def _of_fewer_rows(
         prior,
         interval=Interval(*ends, among.confidence, method),
         unlabelled_interval=Interval(low, high, among.confidence, method),
-        distribution=found.distribution,
-        standard_error=found.standard_error,
+        distribution=result.distribution,
+        standard_error=result.standard_error,
     )
 
 
@@ -164,12 +162,12 @@ def _highest(prior: ClassPrior) -> float:
 def design_effect(counted: BucketTally) -> float:
     """How many times the variance of the area between labelled and unlabelled rows is that of independent rows."""
     whole = compress(counted.without([]))
-    left = LeftOut.of(counted, whole.thresholds)
+    left = JackknifeCounts.of(counted, whole.thresholds)
     areas = np.array([pairwise_auc(tally, "labelled", "unlabelled") for tally in left.tallies(whole.thresholds)])
-    _, alone, _ = placement_moments(whole).bilinear(np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0]))
+    _, alone, _ = placement_moments(whole).bilinear((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
     variance = float(alone.sum())
-    found = float(jackknife_error(areas)) ** 2 / variance if variance > 0 else 1.0
-    return max(found, 1.0) if np.isfinite(found) else 1.0
+    result = float(jackknife_error(areas)) ** 2 / variance if variance > 0 else 1.0
+    return max(result, 1.0) if np.isfinite(result) else 1.0
 
 
 def stretched(prior: ClassPrior, world: _World, below: float, above: float) -> ClassPrior:

@@ -10,9 +10,9 @@ from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
+from pulens.inference.kernels.resampling import check_seed
 from pulens.inputs import READING, holds_buckets, read_buckets, read_tally
 from pulens.inputs.reading import said
-from pulens.intervals.kernels.resampling import check_seed
 from pulens.keywords import check_keywords, keywords_of, typed
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors._cells import cut
@@ -26,15 +26,15 @@ from pulens.priors.from_scores import find
 from pulens.priors.known_negatives import notice_of_estimate
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
-from pulens.types import Column, LabelValues
+from pulens.types import Clusters, Column, LabelValues, RowsLike, Values
 
 FEWEST_LABELLED, FEWEST_UNLABELLED, FEW_LABELLED = 20, 50, 100
 WEAK_AUC, HIGH_PRIOR, LOW_PRIOR = 0.65, 0.9, 0.02
 
 
 def estimate_prior(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | None = None,
     *,
     score: Column | None = None,
     label: Column | None = None,
@@ -48,7 +48,7 @@ def estimate_prior(
     audit: object = None,
     combine: bool = False,
     seed: int = 0,
-    cluster: Any = None,
+    cluster: Clusters | None = None,
     **options: Any,
 ) -> ClassPrior:
     """Estimate the share of positives from positive and unlabelled rows.
@@ -91,6 +91,8 @@ def estimate_prior(
     ClassPrior
         The share with its interval, the feasible range and what the estimate assumes.
 
+    Examples
+    --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> scores = np.concatenate([rng.normal(2, 1, 1500), rng.normal(0, 1, 4000)])
@@ -115,7 +117,7 @@ def estimate_prior(
     parameters |= {"audit": audit, "combine": combine}
     if cluster is None and not holds_buckets(labels):
         return estimate_from_tally(read_tally(labels, scores, **options), method, **parameters)
-    told = {} if cluster is None else {"cluster": cluster}
+    told: dict[str, Any] = {} if cluster is None else {"cluster": cluster}
     return estimate_from_buckets(read_buckets(labels, scores, **told, **options), method, **parameters)
 
 
@@ -128,12 +130,12 @@ def estimate_from_buckets(counted: BucketTally, method: str | None = None, **opt
     def estimated(tally: Tally) -> ClassPrior:
         return estimate_from_tally(tally, method, **options)
 
-    found = estimated(counted.tally)
+    result = estimated(counted.tally)
     world: Any = {
         "scenario": check_scenario(options.get("scenario", DEFAULT_SCENARIO)),
         "label_noise": check_label_noise(options.get("label_noise", 0.0)),
     }
-    wide = allowing_for_clusters(found, counted, estimated, **world)
+    wide = allowing_for_clusters(result, counted, estimated, **world)
     return replace(wide, notices=worst_first((*wide.notices, *few_clusters_for_prior(wide, counted))))
 
 
@@ -254,11 +256,11 @@ def check_enough(tally: Tally) -> None:
 
 def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval) -> tuple[Notice, ...]:
     """What to know about any estimate from these rows, whichever method made it."""
-    found = []
+    result = []
     labelled = tally.totals.labelled
     area = cut(tally, 400).auc  # cells fine enough for a warning
     if labelled < FEW_LABELLED:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "few-labelled-for-prior",
@@ -267,7 +269,7 @@ def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval)
             )
         )
     if area < 0.5:
-        found.append(
+        result.append(
             Notice(
                 Severity.SERIOUS,
                 "reversed-scores",
@@ -276,16 +278,16 @@ def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval)
             )
         )
     elif area < WEAK_AUC:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "weak-scores-for-prior",
-                f"Labelled and unlabelled rows are hard to tell apart (AUC {area:.3f}): either the score is weak or "
-                "most unlabelled rows are positive, and scores alone can barely tell which.",
+                f"Labelled and unlabelled rows have similar scores (AUC {area:.3f}): either the score is weak or "
+                "most unlabelled rows are positive, and scores alone cannot show which.",
             )
         )
     if value < LOW_PRIOR or value > HIGH_PRIOR:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "extreme-prior",
@@ -293,7 +295,7 @@ def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval)
                 "scale, where small errors matter most: check it by an audit.",
             )
         )
-    found.append(
+    result.append(
         Notice(
             Severity.NOTE,
             "prior-identified-from-above",
@@ -303,4 +305,4 @@ def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval)
             f"{UNEVEN:g} times as often.",
         )
     )
-    return tuple(found)
+    return tuple(result)

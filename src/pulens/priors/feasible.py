@@ -17,13 +17,18 @@ is the limit. In the single set the labelled rows are positives that the unlabel
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from pulens.counts.segment_block import SegmentBlock
 from pulens.counts.tally import Tally
 from pulens.estimate import Interval
-from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
+from pulens.inference.kernels.exact import binomial_lower, binomial_upper
 from pulens.keywords import typed
 from pulens.scenario import Scenario
+from pulens.types import Floats
 
 REGIONS = 20  # score regions tried, cut at quantiles of the labelled scores
 UNEVEN = 3.0  # how many times as often high scores are taken to be labelled where labels may be uneven
@@ -44,17 +49,59 @@ def highest_prior(
     With label noise known, :math:`\alpha \le \beta\,\inf U(A)/P(A)`. ``factor`` is how many times as often high scores
     may have been labelled; the scenario matters only where it is more than 1.
     """
-    labelled_total, unlabelled_total, _ = tally.totals
-    shares = np.arange(1, REGIONS + 1) / REGIONS
-    places = np.unique(np.minimum(np.searchsorted(tally.labelled, shares * labelled_total), len(tally) - 1))
-    miss = (1 - confidence) / (2 * places.size)
-    above = binomial_upper(tally.unlabelled[places].astype(float), unlabelled_total, miss)
-    below = binomial_lower(tally.labelled[places].astype(float), labelled_total, miss)
+    block = SegmentBlock.of_tally(tally)
+    return float(highest_priors(block, confidence, label_noise=label_noise, factor=factor, scenario=scenario)[0])
+
+
+def highest_priors(
+    block: SegmentBlock,
+    confidence: float,
+    *,
+    label_noise: float = 0.0,
+    factor: float = 1.0,
+    scenario: Scenario = Scenario.CASE_CONTROL,
+) -> Floats:
+    """:func:`highest_prior` of every segment."""
+    owner, indices = _regions(block)
+    many = np.bincount(owner, minlength=len(block))
+    miss = ((1 - confidence) / (2 * many))[owner]
+    labelled, unlabelled = block.totals[owner, 0], block.totals[owner, 1]
+    above = _limits(binomial_upper, block.running[1][indices].astype(float), unlabelled, miss)
+    below = _limits(binomial_lower, block.running[0][indices].astype(float), labelled, miss)
     share = below / (below + factor * (1 - below))
-    if scenario is Scenario.SINGLE_SET and unlabelled_total:
-        above = above + (below - share) * labelled_total / unlabelled_total
-    ratios = np.divide(above, share, out=np.full(places.size, np.inf), where=below > 0)
-    return float(min(ratios.min() * (1 - label_noise), 1 - label_noise))
+    if scenario is Scenario.SINGLE_SET:
+        nothing = np.zeros(indices.size)
+        above = above + np.divide((below - share) * labelled, unlabelled, out=nothing, where=unlabelled > 0)
+    ratios = np.divide(above, share, out=np.full(indices.size, np.inf), where=below > 0)
+    first = np.concatenate([[0], np.cumsum(many)[:-1]])
+    return np.minimum(np.minimum.reduceat(ratios, first) * (1 - label_noise), 1 - label_noise)
+
+
+def _regions(block: SegmentBlock) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the quantiles of each segment's labelled scores lie, each place once, and whose they are."""
+    shares = np.arange(1, REGIONS + 1) / REGIONS
+    wanted = shares * block.totals[:, :1]
+    running, last = block.running[0], block.first + block.sizes - 1
+    if running.dtype.kind == "f" or len(block) == 1:
+        result = [
+            np.minimum(np.searchsorted(running[begin : end + 1], own) + begin, end)
+            for begin, end, own in zip(block.first.tolist(), last.tolist(), wanted, strict=True)
+        ]
+        indices = np.stack(result)
+    else:
+        # whole numbers: what is passed in the segments before does not blur where a share is reached
+        before = np.concatenate([[0], np.cumsum(running[last])[:-1]])
+        indices = np.searchsorted(running + block.spread(before), np.ceil(wanted).astype(np.int64) + before[:, None])
+    fresh = np.column_stack([np.ones(len(block), bool), indices[:, 1:] != indices[:, :-1]])
+    owner = np.broadcast_to(np.arange(len(block))[:, None], indices.shape)
+    return owner[fresh], indices[fresh]
+
+
+def _limits(limit: Any, successes: Floats, trials: Floats, miss: Floats) -> Floats:
+    """Binomial limits, each found once: few rows give few different ones."""
+    keys = np.stack([successes, trials, miss], axis=1)
+    kinds, inverse = np.unique(keys, axis=0, return_inverse=True)
+    return np.asarray(limit(kinds[:, 0], kinds[:, 1], kinds[:, 2])[inverse.ravel()])
 
 
 @typed

@@ -22,7 +22,7 @@ from scipy.special import ndtri
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
-from pulens.intervals.kernels.quantiles import jeffreys_quantiles
+from pulens.inference.kernels.quantiles import jeffreys_quantiles
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import ClassPrior, Implied
 from pulens.priors.feasible import highest_prior
@@ -74,13 +74,13 @@ def implied_prior(
     >>> print(implied_prior(tally, Totals(50, 950, 0), ClassPrior(0.2, 0.15 / 0.95, "given")))
     class prior 0.4 [0.277, 0.532] (implied by label frequency 0.25)
     """
-    found = implied_by_totals(
+    result = implied_by_totals(
         tally.totals, whole, prior, label_noise=label_noise, confidence=confidence, size_error=size_error
     )
-    if found.implied is None or found.interval is None:  # a single segment holds all rows
-        return found
-    limit = highest_prior(tally, confidence=found.interval.confidence or confidence, label_noise=label_noise)
-    return within_limit(found, tally.totals, limit, label_noise)
+    if result.implied is None or result.interval is None:  # a single segment holds all rows
+        return result
+    limit = highest_prior(tally, confidence=result.interval.confidence or confidence, label_noise=label_noise)
+    return within_limit(result, tally.totals, limit, label_noise)
 
 
 def implied_by_totals(
@@ -150,20 +150,20 @@ def _check_room(value: float, room: float, frequency: float, prior: ClassPrior, 
         )
 
 
-def within_limit(found: ClassPrior, totals: Totals, limit: float, label_noise: float = 0.0) -> ClassPrior:
+def within_limit(result: ClassPrior, totals: Totals, limit: float, label_noise: float = 0.0) -> ClassPrior:
     """An implied class prior, with a notice if it is above the most that the segment's scores allow."""
-    assert found.unlabelled_interval is not None
-    if found.unlabelled_interval.low <= limit:
-        return found
+    assert result.unlabelled_interval is not None
+    if result.unlabelled_interval.low <= limit:
+        return result
     most = ((1 - label_noise) * totals.labelled + limit * totals.unlabelled) / totals.rows
     notice = Notice(
         Severity.SERIOUS,
         "implied-prior-impossible",
-        f"The class prior {found.value:.3g} that one label frequency implies is above {most:.3g}, the most that these "
+        f"The class prior {result.value:.3g} that one label frequency implies is above {most:.3g}, the most that these "
         "scores allow: positives of this segment are labelled more often than those of others. Give it a class "
         "prior of its own.",
     )
-    return replace(found, notices=(*found.notices, notice))
+    return replace(result, notices=(*result.notices, notice))
 
 
 class _Rate(NamedTuple):

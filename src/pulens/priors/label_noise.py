@@ -9,7 +9,7 @@ from pulens.answer import Answer
 from pulens.confidence import check_confidence
 from pulens.estimate import Interval
 from pulens.inputs import READING, read_tally
-from pulens.keywords import hands_on
+from pulens.keywords import forwards_keywords
 from pulens.notice import Notice, Severity
 from pulens.priors._twice import exchanged
 from pulens.priors.class_prior import ClassPrior
@@ -17,6 +17,7 @@ from pulens.priors.estimate import as_class_prior, check_enough, weaknesses
 from pulens.priors.feasible import feasible_ranges, highest_prior
 from pulens.priors.with_noise import find
 from pulens.scenario import DEFAULT_SCENARIO, check_scenario
+from pulens.types import RowsLike, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +58,10 @@ class PriorAndNoise(Answer):
         return f"{self.class_prior}\n{self.label_noise}"
 
 
-@hands_on(READING)
+@forwards_keywords(READING)
 def estimate_prior_and_noise(
-    labels: Any,
-    scores: Any = None,
+    labels: RowsLike,
+    scores: Values | None = None,
     *,
     method: str = "auto",
     scenario: str = DEFAULT_SCENARIO,
@@ -73,6 +74,24 @@ def estimate_prior_and_noise(
     Noise is read off the lowest labelled scores, so take an estimate for a diagnostic, and for evidence of noise
     only if its interval excludes zero.
 
+    Parameters
+    ----------
+    labels, scores
+        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
+    method
+        Estimator of the class prior (:func:`pulens.estimate_prior`).
+    scenario, confidence
+        As for :func:`pulens.evaluate`.
+    reading
+        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
+
+    Returns
+    -------
+    PriorAndNoise
+        ``class_prior`` and ``label_noise``, each with its interval.
+
+    Examples
+    --------
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> scores = np.concatenate([rng.normal(2.5, 1, 450), rng.normal(0, 1, 50), rng.normal(2.5, 1, 1000),
@@ -80,14 +99,23 @@ def estimate_prior_and_noise(
     >>> found = estimate_prior_and_noise(np.repeat([1, 0], [500, 5000]), scores)  # 1450 positives, 50 wrong labels
     >>> 0.1 in found.label_noise.interval and 1450 / 5500 in found.class_prior.interval
     True
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> found = estimate_prior_and_noise(table, score="risk_v2", label="outcome", positive="fraud")
+    >>> print(found.label_noise)
+    label noise 0.02501 [0.000, 0.098] (estimated: auto)
     """
     tally = read_tally(labels, scores, **reading)
     facts = find(method)
     checked = check_scenario(scenario)
     confidence = check_confidence(confidence)
     check_enough(tally)
-    found = facts.compute(tally, confidence=confidence)
-    noise = found.label_noise
+    result = facts.compute(tally, confidence=confidence)
+    noise = result.label_noise
     limit = highest_prior(exchanged(tally), confidence=confidence)
     notices = []
     if noise.low is not None and noise.low > 0:
@@ -105,7 +133,7 @@ def estimate_prior_and_noise(
         interval = Interval(low, high, confidence, "likelihood")
     feasible, uneven = feasible_ranges(tally, checked, confidence=confidence)
     class_prior = as_class_prior(
-        found.unlabelled_prior,
+        result.unlabelled_prior,
         tally.totals,
         checked,
         noise.value,
@@ -114,7 +142,7 @@ def estimate_prior_and_noise(
         feasible=feasible,
         uneven=uneven,
         assumption=facts.assumption,
-        notices=(*notices, *weaknesses(tally, found.unlabelled_prior.value, feasible, uneven)),
+        notices=(*notices, *weaknesses(tally, result.unlabelled_prior.value, feasible, uneven)),
     )
     answer = LabelNoise(
         noise.value,

@@ -72,13 +72,13 @@ def pooled_logits(logits: Floats, variances: Floats, size: int, seed: int = 0, b
     [-1.8, -1.3, -1.5]
     """
     rng = np.random.Generator(np.random.PCG64([seed, 23]))
-    found = pooling(logits, variances, beside)
+    result = pooling(logits, variances, beside)
     levels = rng.permutation((np.arange(size) + 0.5) / size)  # even: the draws of the spread add no noise
-    place = np.minimum(np.searchsorted(np.cumsum(found.chance), levels), SPREADS.size - 1)
-    spread = SPREADS[place, None]
+    index = np.minimum(np.searchsorted(np.cumsum(result.chance), levels), SPREADS.size - 1)
+    spread = SPREADS[index, None]
     design = _design(logits.size, beside)
     normal = rng.standard_normal((design.shape[1], size)).T
-    line = found.coefficients[place] + np.einsum("sij,sj->si", found.roots[place], normal)
+    line = result.coefficients[index] + np.einsum("sij,sj->si", result.roots[index], normal)
     common = line @ design.T
     known = np.isfinite(logits) & np.isfinite(variances)
     own, noise = np.where(known, logits, 0.0), np.where(known, variances, 1.0)

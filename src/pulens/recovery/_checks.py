@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.containers import numbers
 from pulens.errors import AssumptionError, PulensError, shown
 from pulens.recovery.assumptions import Assumptions
 from pulens.scalars import real
@@ -14,14 +15,13 @@ from pulens.scalars import real
 
 def check_numbers(name: str, values: Any) -> Any:
     """One finite number or an array of them."""
-    try:
-        numbers = np.asarray(values, np.float64)
-    except (TypeError, ValueError, OverflowError, RuntimeError):
-        raise PulensError(f"{name} must be a number or an array of numbers, got {shown(values)}.") from None
-    if not np.isfinite(numbers).all():
-        first = numbers[~np.isfinite(numbers)].flat[0] if numbers.ndim else numbers.item()
+    result = numbers(values)
+    if result is None:
+        raise PulensError(f"{name} must be a number or an array of numbers, got {shown(values)}.")
+    if not np.isfinite(result).all():
+        first = result[~np.isfinite(result)].flat[0] if result.ndim else result.item()
         raise PulensError(f"{name} must be finite, got {float(first)!r}. Leave out what was not observed.")
-    return numbers if numbers.ndim else numbers.item()
+    return result if result.ndim else result.item()
 
 
 def check_shares(name: str, values: Any) -> Any:

@@ -37,10 +37,10 @@ def roc_auc_errors(tally: Tally, assumptions: Assumptions) -> Floats:
     wide = np.flatnonzero(_wide(tally))
     ends, begins = _counts(tally, wide), _counts(tally, wide - 1)
     rates = [_share(end - begin, total) for end, begin, total in zip(ends, begins, tally.totals, strict=True)]
-    found = np.zeros(len(tally))
+    result = np.zeros(len(tally))
     for i, j in ((0, 1), (0, 2), (1, 2)):
-        found[wide] += abs(hits[i] * alarms[j] - hits[j] * alarms[i]) * rates[i] * rates[j] / 2
-    return found
+        result[wide] += abs(hits[i] * alarms[j] - hits[j] * alarms[i]) * rates[i] * rates[j] / 2
+    return result
 
 
 def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid: bool = False) -> Floats | None:
@@ -62,53 +62,53 @@ def precision_recall_errors(tally: Tally, assumptions: Assumptions, *, trapezoid
     if not recall_rises(tally, recovery):
         return np.zeros(len(tally)) if tally.binning is None else None
     at_end, in_reach = _possible_bins(tally, recovery)
-    place = np.flatnonzero(np.diff(tally.labelled, prepend=tally.labelled.dtype.type(0)))  # where recall moves
+    index = np.flatnonzero(np.diff(tally.labelled, prepend=tally.labelled.dtype.type(0)))  # where recall moves
     # the bins from which on, and at whose end at the latest, a step of recall is counted
     possible, reached = np.flatnonzero(at_end), np.flatnonzero(in_reach)
-    until = possible[np.minimum(np.searchsorted(possible, place), possible.size - 1)]
-    begun = reached[np.minimum(np.searchsorted(reached, place), reached.size - 1)]
+    until = possible[np.minimum(np.searchsorted(possible, index), possible.size - 1)]
+    begun = reached[np.minimum(np.searchsorted(reached, index), reached.size - 1)]
     if trapezoid:  # which also reads the point before
-        before = np.searchsorted(possible, place) - 1
+        before = np.searchsorted(possible, index) - 1
         begun = np.where(before >= 0, possible[before] + 1, 0)
     wide_before = np.append(0, np.cumsum(_wide(tally)))
     touched = wide_before[until + 1] > wide_before[begun]
-    place, until, begun = place[touched], until[touched], begun[touched]
+    index, until, begun = index[touched], until[touched], begun[touched]
 
     def precision(labelled: Floats, others: list[Floats], empty: float) -> Floats:
         observed = (_share(count, total) for count, total in zip((labelled, *others), tally.totals, strict=True))
         recall, alarms = recovery.rates(*observed)
         hits = recovery.positive * np.asarray(recall)
         called = hits + recovery.negative * np.clip(alarms, 0.0, 1.0)
-        shares: Floats = np.divide(hits, called, out=np.full(place.size, empty), where=called > 0)
+        shares: Floats = np.divide(hits, called, out=np.full(index.size, empty), where=called > 0)
         return shares
 
     last, before_first = _counts(tally, until), _counts(tally, begun - 1)
     high = precision(last[0], before_first[1:], 1.0)
     low = precision(before_first[0], last[1:], 0.0)
-    labelled, labelled_before = _counts(tally, place)[0], _counts(tally, place - 1)[0]
+    labelled, labelled_before = _counts(tally, index)[0], _counts(tally, index - 1)[0]
     steps = (labelled - labelled_before) / tally.totals.labelled
-    found = np.zeros(len(tally))
+    result = np.zeros(len(tally))
     if trapezoid:
-        found[place] = steps * (high - low)
-        return found
+        result[index] = steps * (high - low)
+        return result
     if not tally.is_weighted:  # rows are whole: where counting begins in the bin itself, more of them stand above
         half = np.floor((labelled - labelled_before) / 2)
         share = half / (labelled - labelled_before)
         lows = (precision(labelled_before + more + 1, last[1:], 0.0) for more in (0, half))
-        low = np.where(begun == place, sum(part * w for part, w in zip(lows, (share, 1 - share), strict=True)), low)
+        low = np.where(begun == index, sum(part * w for part, w in zip(lows, (share, 1 - share), strict=True)), low)
     kept = precision(last[0], last[1:], 0.0)
-    found[place] = steps * np.maximum(high - kept, kept - low)
-    return found
+    result[index] = steps * np.maximum(high - kept, kept - low)
+    return result
 
 
 def _possible_bins(tally: Tally, recovery: Recovery) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Where the recovered rates at a bin's end are rates, and where those of a point in the bin could be."""
     at_end, in_reach = np.empty(len(tally), bool), np.empty(len(tally), bool)
     for block in tally.blocks():
-        place = np.arange(block.start, min(block.stop, len(tally)))
+        index = np.arange(block.start, min(block.stop, len(tally)))
         ends, begins = (
             [_share(count, total) for count, total in zip(_counts(tally, at), tally.totals, strict=True)]
-            for at in (place, place - 1)
+            for at in (index, index - 1)
         )
         at_end[block] = _is_rate(np.asarray(recovery.rates(*ends)[1]))
         # more labelled rows above a threshold mean fewer false alarms, more of the others mean more
@@ -118,10 +118,10 @@ def _possible_bins(tally: Tally, recovery: Recovery) -> tuple[NDArray[np.bool_],
     return at_end, in_reach
 
 
-def _counts(tally: Tally, place: NDArray[np.intp]) -> list[Floats]:
+def _counts(tally: Tally, index: NDArray[np.intp]) -> list[Floats]:
     """Rows of each kind at or above some thresholds; none before the first."""
     kinds = (tally.labelled, tally.unlabelled, tally.negative)
-    return [np.where(place >= 0, kind[np.maximum(place, 0)], 0).astype(np.float64) for kind in kinds]
+    return [np.where(index >= 0, kind[np.maximum(index, 0)], 0).astype(np.float64) for kind in kinds]
 
 
 def _share(count: Floats, total: float) -> Floats:
@@ -205,23 +205,23 @@ def corners(tally: Tally, threshold: float) -> list[Tally]:
     """
     threshold = in_precision(threshold, tally.thresholds.dtype)
     below = np.float64(-threshold)  # beside float32 a Python number would be read as one
-    place = np.searchsorted(-tally.highest, below, side="right") - 1 if tally.binning is not None else -1
-    if place < 0 or not float(tally.thresholds[place]) < threshold <= float(tally.highest[place]):
+    index = np.searchsorted(-tally.highest, below, side="right") - 1 if tally.binning is not None else -1
+    if index < 0 or not float(tally.thresholds[index]) < threshold <= float(tally.highest[index]):
         return [tally]
     kinds = (tally.labelled, tally.unlabelled, tally.negative)
     ranges = []
     for kind in kinds:
-        before = kind[place - 1] if place else kind.dtype.type(0)
-        ranges.append([before] if before == kind[place] else [before, kind[place]])
+        before = kind[index - 1] if index else kind.dtype.type(0)
+        ranges.append([before] if before == kind[index] else [before, kind[index]])
     is_held = float(tally.thresholds.dtype.type(threshold)) == threshold
     scores = tally.thresholds if is_held else tally.thresholds.astype(np.float64)
-    thresholds = np.insert(scores, place, threshold)
+    thresholds = np.insert(scores, index, threshold)
     return [
         Tally(
             thresholds,
-            np.insert(tally.labelled, place, labelled),
-            np.insert(tally.unlabelled, place, unlabelled),
-            np.insert(tally.negative, place, negative),
+            np.insert(tally.labelled, index, labelled),
+            np.insert(tally.unlabelled, index, unlabelled),
+            np.insert(tally.negative, index, negative),
         )
         for labelled, unlabelled, negative in product(*ranges)
     ]

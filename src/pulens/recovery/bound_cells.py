@@ -100,7 +100,7 @@ class BoundCells:
         before = np.concatenate([[0.0], called[:-1]])
         for first, last in self._some():
             for rates in self._rates(first, last):
-                lowest, highest = (_share(found, called) for found in (rates.found_low, rates.found_high))
+                lowest, highest = (_share(result, called) for result in (rates.found_low, rates.found_high))
                 # within a step of several thresholds: from the earlier hits among the later rows to the reverse
                 earlier = np.concatenate([np.zeros((first.size, 1)), rates.found_low[:, :-1]], axis=1)
                 widest = _share(earlier, called), np.minimum(_share(rates.found_high, before, empty=1.0), 1.0)
@@ -195,8 +195,8 @@ def kept_thresholds(head: Floats, known: Floats) -> Places:
     return np.unique(np.concatenate([[0, head.size - 1], *kept]).clip(0, head.size - 1))
 
 
-def _share(found: Floats, called: Floats, empty: float = 0.0) -> Floats:
-    return np.asarray(np.divide(found, called, out=np.full(found.shape, empty), where=called > 0))
+def _share(result: Floats, called: Floats, empty: float = 0.0) -> Floats:
+    return np.asarray(np.divide(result, called, out=np.full(result.shape, empty), where=called > 0))
 
 
 def _halfway(shares: Floats) -> Floats:

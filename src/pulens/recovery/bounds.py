@@ -16,7 +16,7 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError
-from pulens.intervals.kernels.bands import Band, rank_band
+from pulens.inference.kernels.bands import Band, rank_band
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
 

@@ -70,28 +70,30 @@ class Contingency:
     @property
     def predicted_positive(self) -> Floats:
         """Rows at or above the threshold, which are counted: what is cut moves hits, not them."""
-        found = self.positive * self.true_positive_rate + self.negative * self.false_positive_rate
-        return np.asarray(np.clip(found, 0.0, self.total))
+        result = self.positive * self.true_positive_rate + self.negative * self.false_positive_rate
+        return np.asarray(np.clip(result, 0.0, self.total))
 
     @property
     def true_positive(self) -> Floats:
-        return self._cells[0]
+        return self.called_and_hits[1]
 
     @property
     def false_positive(self) -> Floats:
-        return self._cells[1]
+        called, hits = self.called_and_hits
+        unknown = np.isnan(called)
+        if unknown.any():
+            return np.where(unknown, self.negative * np.clip(self.false_positive_rate, 0.0, 1.0), called - hits)
+        return np.asarray(called - hits)
 
     @property
-    def _cells(self) -> tuple[Floats, Floats]:
+    def called_and_hits(self) -> tuple[Floats, Floats]:
+        """``predicted_positive`` and ``true_positive``, for whoever needs both."""
         called = self.predicted_positive
         hits = possible_hits(self.positive * self.true_positive_rate, called, self.positive, self.negative)
-        alarms = called - hits
-        if np.isnan(called).any():  # a class without rows has no rate: the other one is cut by itself
-            unknown, rates = np.isnan(called), (self.true_positive_rate, self.false_positive_rate)
-            alone = [np.clip(rate, 0.0, 1.0) for rate in rates]
-            hits = np.where(unknown, self.positive * alone[0], hits)
-            alarms = np.where(unknown, self.negative * alone[1], alarms)
-        return np.asarray(hits), np.asarray(alarms)
+        unknown = np.isnan(called)
+        if unknown.any():  # a class without rows has no rate: the other one is cut by itself
+            hits = np.where(unknown, self.positive * np.clip(self.true_positive_rate, 0.0, 1.0), hits)
+        return called, np.asarray(hits)
 
     @property
     def hit_rate(self) -> Floats:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from pulens.counts.tally import Tally, Totals
-from pulens.intervals.kernels.redraws import compress
+from pulens.counts.segment_block import SegmentBlock
+from pulens.counts.tally import Tally
+from pulens.inference.kernels.redraws import compress
 from pulens.notice import Notice, Severity
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING
+from pulens.recovery.many import ManyRecoveries
 from pulens.recovery.point import Recovery, observed_rates
 from pulens.scenario import Scenario
+from pulens.types import Booleans, Floats
 
 CHANCE_LIMIT = 4.0  # the largest of many correlated deviations reaches 3 to 3.5 standard errors by chance
 FALSE_ALARMS = 0.005  # what a deviation of that size counts as, where a doubtful class prior has a part in it
@@ -46,7 +49,7 @@ class ImpossibleRates:
             return None
         seen = (
             f"The recovered {self.rate} at threshold {self.worst_threshold:.6g} is {self.value:.4f}, outside [0, 1] "
-            f"(so at {self.thresholds:,} threshold{'s' if self.thresholds > 1 else ''})"
+            f"(at {self.thresholds:,} threshold{'s' if self.thresholds > 1 else ''})"
         )
         if self.prior_explains:
             return Notice(
@@ -68,8 +71,8 @@ class ImpossibleRates:
             "impossible-rates",
             f"{seen}. At {min(self.standard_errors, 99):.0f} standard errors this is not chance. Likely causes: the "
             f"class prior is too high (the unlabelled rows were taken to be {assumptions.unlabelled_prior:.1%} "
-            "positive), the label noise is wrong, or positives with high scores were labelled more often. Numbers are "
-            "those of possible worlds, and their ranges are not of chance.",
+            "positive), the label noise is wrong, or positives with high scores were labelled more often. The numbers "
+            "shown are the possible ones, and their ranges are not sampling error.",
         )
 
 
@@ -107,9 +110,9 @@ def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:
             if not excess.any():
                 continue
             deviations = excess / _standard_error(observed, rate, coefficients, totals)
-            place = int(np.argmax(deviations))
+            index = int(np.argmax(deviations))
             worst = max(
-                worst, (float(deviations[place]), float(tally.thresholds[block][place]), name, float(rate[place]))
+                worst, (float(deviations[index]), float(tally.thresholds[block][index]), name, float(rate[index]))
             )
         thresholds += int(np.count_nonzero(outside))
     deviation, threshold, name, value = worst
@@ -176,14 +179,14 @@ def prior_explains(tally: Tally, assumptions: Sequence[Assumptions], *, inflatio
     """
     from scipy.special import ndtr
 
-    coarse, allowed, found = compress(tally, THINNED), FALSE_ALARMS * len(assumptions), 0.0
-    for place, each in enumerate(assumptions):
+    coarse, allowed, result = compress(tally, THINNED), FALSE_ALARMS * len(assumptions), 0.0
+    for index, each in enumerate(assumptions):
         errors = impossible_rates(coarse, each).standard_errors / inflation
         chance = min(1.0, FALSE_ALARMS * float(ndtr(-errors) / ndtr(-CHANCE_LIMIT)))
-        found += chance
-        if found > allowed:
+        result += chance
+        if result > allowed:
             return True
-        if found + chance * (len(assumptions) - place - 1) <= allowed:  # higher shares have smaller chances
+        if result + chance * (len(assumptions) - index - 1) <= allowed:  # higher shares have smaller chances
             return False
     return False
 
@@ -211,8 +214,8 @@ def largest_possible_prior(
         return purity
 
     def fits(counts: Tally, share: float) -> bool:
-        found = impossible_rates(counts, Assumptions(share, label_noise, scenario))
-        return found.standard_errors < CHANCE_LIMIT * inflation
+        result = impossible_rates(counts, Assumptions(share, label_noise, scenario))
+        return result.standard_errors < CHANCE_LIMIT * inflation
 
     def halved(counts: Tally, low: float, high: float, times: int) -> float:
         for _ in range(times):
@@ -224,18 +227,34 @@ def largest_possible_prior(
     if fits(tally, high):
         return high
     coarse = compress(tally, THINNED)
-    found = halved(coarse, low, high, HALVINGS)
-    if coarse is tally or fits(tally, found):
-        return found
-    return halved(tally, low, found, HALVINGS // 2)
+    result = halved(coarse, low, high, HALVINGS)
+    if coarse is tally or fits(tally, result):
+        return result
+    return halved(tally, low, result, HALVINGS // 2)
 
 
-def _standard_error(
-    observed: tuple[NDArray[np.float64], ...],
-    recovered: NDArray[np.float64],
-    coefficients: tuple[float, float, float],
-    totals: Totals,
-) -> NDArray[np.float64]:
+def largest_excess(block: SegmentBlock, maps: ManyRecoveries) -> tuple[Floats, Booleans]:
+    """Of each segment the largest excess of :func:`impossible_rates`, and whether any rate leaves [0, 1]."""
+    worst, outside = np.zeros(len(block)), np.zeros(len(block), bool)
+    for coefficients in (maps.hits, maps.alarms):
+        each = [np.broadcast_to(coefficient, (len(block),)) for coefficient in coefficients]
+        rate: Any = 0.0
+        for kind in block.kinds:
+            if each[kind].any():
+                rate = rate + each[kind][block.owner] * block.rates[kind]
+        excess = np.maximum(-rate, rate - 1)
+        rows = np.flatnonzero(excess > ROUNDING)
+        if not rows.size:
+            continue
+        own = block.owner[rows]
+        observed = [block.rates[kind][rows] for kind in block.kinds]
+        here, totals = ([part[kind][own] for kind in block.kinds] for part in (each, block.totals.T))
+        np.maximum.at(worst, own, excess[rows] / _standard_error(observed, rate[rows], here, totals))
+        outside[own] = True
+    return worst, outside
+
+
+def _standard_error(observed: Sequence[Any], recovered: Any, coefficients: Sequence[Any], totals: Sequence[Any]) -> Any:
     """Binomial standard error of a recovered rate that left [0, 1], never zero: half a row is added to each count.
 
     Each observed rate is also moved, alone, to where the recovered one would be at the edge that it crossed, and the
@@ -245,13 +264,14 @@ def _standard_error(
     missing = np.clip(recovered, 0.0, 1.0) - recovered
     variance = np.zeros(observed[0].shape)
     for rate, coefficient, total in zip(observed, coefficients, totals, strict=True):
-        if coefficient and total:
-            at_edge = np.clip(rate + missing / coefficient, 0.0, 1.0)
-            spread = [_binomial_variance(each, total) for each in (rate, at_edge)]
-            variance += coefficient**2 * np.maximum(*spread)
+        counts = np.asarray((coefficient != 0) & (total > 0))
+        if counts.any():
+            at_edge = np.clip(rate + missing / np.where(counts, coefficient, 1.0), 0.0, 1.0)
+            spread = [_binomial_variance(each, np.where(counts, total, 1.0)) for each in (rate, at_edge)]
+            variance += np.where(counts, coefficient**2 * np.maximum(*spread), 0.0)
     return np.sqrt(variance)
 
 
-def _binomial_variance(rate: NDArray[np.float64], total: float) -> NDArray[np.float64]:
+def _binomial_variance(rate: Any, total: Any) -> Any:
     smoothed = (rate * total + 0.5) / (total + 1)
     return np.asarray(smoothed * (1 - smoothed) / total)

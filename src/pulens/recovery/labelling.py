@@ -65,8 +65,8 @@ def lowest_mean(
     array([0.4, 0.6])
     """
     if favours == "low":
-        found = lowest_mean(shares[::-1], values[::-1], factor, floor=floor)
-        return found._replace(density=found.density[::-1])
+        result = lowest_mean(shares[::-1], values[::-1], factor, floor=floor)
+        return result._replace(density=result.density[::-1])
     least, means = _corners(shares, values, factor)
     floor, left = min(floor, float(least[-1])), int(means.argmin())
     if least[left] >= floor:
@@ -75,10 +75,10 @@ def lowest_mean(
     while True:  # walks along the lower hull to the edge above the floor
         slope = float((means[right] - means[left]) / (least[right] - least[left]))
         above = means - slope * least
-        place = int(above.argmin())
-        if above[place] >= min(above[left], above[right]) - scale:
+        index = int(above.argmin())
+        if above[index] >= min(above[left], above[right]) - scale:
             break
-        left, right = (place, right) if least[place] < floor else (left, place)
+        left, right = (index, right) if least[index] < floor else (left, index)
     part = float((least[right] - floor) / (least[right] - least[left]))
     density = part * _density(shares, left, factor) + (1 - part) * _density(shares, right, factor)
     return Extreme(float(part * means[left] + (1 - part) * means[right]), density, slope)
@@ -107,9 +107,9 @@ def _corners(shares: Floats, values: Floats, factor: float) -> tuple[Floats, Flo
     return least, means
 
 
-def _density(shares: Floats, place: int, factor: float) -> Floats:
+def _density(shares: Floats, index: int, factor: float) -> Floats:
     """The density of positives at the step after the scores up to a place."""
-    weighed = shares * np.where(np.arange(shares.size) <= place, 1.0, factor)
+    weighed = shares * np.where(np.arange(shares.size) <= index, 1.0, factor)
     return np.asarray(weighed / weighed.sum())
 
 
@@ -169,12 +169,12 @@ def _highest_sum(shares: Floats, called: Floats, factor: float, favours: Favours
     high = favours == "high"
     ordered = shares if high else shares[::-1]
     least = _corners(ordered, ordered, factor)[0]
-    corners = np.stack([_density(ordered, place, factor) for place in range(shares.size)])
+    corners = np.stack([_density(ordered, index, factor) for index in range(shares.size)])
     corners = corners if high else corners[:, ::-1]
     sums = ((corners * np.cumsum(corners, axis=1)) / called).sum(axis=1)
-    place = int(sums.argmax())
-    if least[place] >= floor:
-        return Extreme(float(sums[place]), corners[place], 0.0)
+    index = int(sums.argmax())
+    if least[index] >= floor:
+        return Extreme(float(sums[index]), corners[index], 0.0)
     allowed, cut = np.flatnonzero(least >= floor), np.flatnonzero(least < floor)
     running = np.cumsum(corners, axis=1) / called
     mixed = (corners[cut] @ running[allowed].T + running[cut] @ corners[allowed].T) / 2

@@ -146,14 +146,14 @@ class Recovery:
 
 @lru_cache(maxsize=256)  # every number of an answer asks for the same few: one for each class prior that is tried
 def _derived(totals: Totals, assumptions: Assumptions) -> Recovery:
-    found = recover_many((*totals,), assumptions.unlabelled_prior, assumptions.label_noise, assumptions.scenario)
-    hits, alarms = ((float(a[0]), float(b[0]), float(c[0])) for a, b, c in (found.hits, found.alarms))
+    result = recover_many((*totals,), assumptions.unlabelled_prior, assumptions.label_noise, assumptions.scenario)
+    hits, alarms = ((float(a[0]), float(b[0]), float(c[0])) for a, b, c in (result.hits, result.alarms))
     population = Scenario.SINGLE_SET.target_population
     if assumptions.scenario is Scenario.CASE_CONTROL and totals.unlabelled:
         population = Scenario.CASE_CONTROL.target_population
     elif totals.negative:
         population = "all rows given: labelled, unlabelled and known negative"
-    return Recovery(hits, alarms, float(found.positive[0]), float(found.negative[0]), population)
+    return Recovery(hits, alarms, float(result.positive[0]), float(result.negative[0]), population)
 
 
 def observed_rates(tally: Tally, which: slice = slice(None)) -> tuple[Floats, Floats, Floats]:

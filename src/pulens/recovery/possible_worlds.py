@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally, Totals
-from pulens.intervals.kernels.redraws import compress
+from pulens.inference.kernels.redraws import compress
 from pulens.recovery.labelling import Favours, lowest_mean
 from pulens.types import Floats
 
@@ -37,9 +37,9 @@ def blocks_of(tally: Tally, keep: tuple[float, ...] = ()) -> NDArray[np.intp]:
     array([0, 1, 2])
     """
     coarse = compress(tally, MOST_BLOCKS)
-    places = np.searchsorted(-np.asarray(tally.thresholds, float), -np.asarray(coarse.thresholds, float))
+    indices = np.searchsorted(-np.asarray(tally.thresholds, float), -np.asarray(coarse.thresholds, float))
     asked = [np.searchsorted(-np.asarray(tally.thresholds, float), -cut, side="right") - 1 for cut in keep]
-    return np.unique(np.concatenate([places, [place for place in asked if place >= 0]]).astype(np.intp))
+    return np.unique(np.concatenate([indices, [index for index in asked if index >= 0]]).astype(np.intp))
 
 
 def positives_that_fit(
@@ -139,11 +139,11 @@ class PossibleWorlds:
         limits, whole = self._limits
         size = self.shares.size
         # the lowest value of h is 1 and the highest, one and all steps, as low as can be
-        found = _minimise(np.ones(size), limits, np.zeros(len(limits)), np.eye(1, size), np.ones(1))
-        if found is None:
+        result = _minimise(np.ones(size), limits, np.zeros(len(limits)), np.eye(1, size), np.ones(1))
+        if result is None:
             return None
-        density = self.shares * (self._steps @ found)
-        return float(found.sum()), density / (whole @ found)
+        density = self.shares * (self._steps @ result)
+        return float(result.sum()), density / (whole @ result)
 
     def extremes(self, values: Floats, factor: float) -> tuple[Floats, Floats]:
         """The worlds in which the mean of ``values`` over the positives is lowest and highest, up to a factor."""
@@ -164,8 +164,8 @@ class PossibleWorlds:
         reach = np.concatenate([[-(factor - 1.0)], np.ones(self.shares.size - 1)])  # all steps together, less the rest
         bounded = np.vstack([limits, reach])
         gain = (self.shares * values) @ self._steps
-        found = _minimise(gain, bounded, np.zeros(len(bounded)), whole[None, :], np.ones(1))
-        density = self.nearest if found is None else np.maximum(self.shares * (self._steps @ found), 0.0)
+        result = _minimise(gain, bounded, np.zeros(len(bounded)), whole[None, :], np.ones(1))
+        density = self.nearest if result is None else np.maximum(self.shares * (self._steps @ result), 0.0)
         return np.asarray(density / density.sum())
 
 
@@ -174,5 +174,5 @@ def _minimise(cost: Floats, above: Floats, bounds: Floats, equal: Floats, to: Fl
     from scipy.optimize import linprog
 
     limits: dict[str, Any] = {"A_ub": above, "b_ub": bounds} if len(above) else {}
-    found = linprog(cost, **limits, A_eq=equal, b_eq=to, bounds=(0, None), method="highs")
-    return np.asarray(found.x, float) if found.status == 0 else None
+    result = linprog(cost, **limits, A_eq=equal, b_eq=to, bounds=(0, None), method="highs")
+    return np.asarray(result.x, float) if result.status == 0 else None

@@ -117,19 +117,19 @@ def _picture(row: AuditRow) -> dict[str, Any] | None:
     }
 
 
-def _numbers(found: Estimate | None) -> list[float]:
+def _numbers(result: Estimate | None) -> list[float]:
     """The value and the ends of its interval, where there are any."""
-    if found is None:
+    if result is None:
         return []
-    ends = [] if found.interval is None else [found.interval.low, found.interval.high]
-    return ends if math.isnan(found.value) else [found.value, *ends]
+    ends = [] if result.interval is None else [result.interval.low, result.interval.high]
+    return ends if math.isnan(result.value) else [result.value, *ends]
 
 
-def _bar(found: Estimate | None, place: Callable[[float], str]) -> dict[str, str] | None:
-    if found is None or found.interval is None:
+def _bar(result: Estimate | None, place: Callable[[float], str]) -> dict[str, str] | None:
+    if result is None or result.interval is None:
         return None
-    at = "" if math.isnan(found.value) else place(found.value)
-    return {"low": place(found.interval.low), "high": place(found.interval.high), "at": at}
+    at = "" if math.isnan(result.value) else place(result.value)
+    return {"low": place(result.interval.low), "high": place(result.interval.high), "at": at}
 
 
 def _tick(value: float) -> str:

@@ -177,14 +177,14 @@ def _curve_words(result: AuditResult) -> str:
     return "Share of the positives that are labelled (the same throughout if labels are random)"
 
 
-def number(found: Estimate | None) -> str:
+def number(result: Estimate | None) -> str:
     """A value as it is shown; nothing where there is none."""
-    if found is None:
+    if result is None:
         return ""
-    return "undefined" if found.undefined_because else f"{found.value:.3f}"
+    return "undefined" if result.undefined_because else f"{result.value:.3f}"
 
 
-def limits(found: Estimate | None) -> str:
+def limits(result: Estimate | None) -> str:
     """An interval as it is shown: one-sided where the value is the end of its scale.
 
     >>> limits(Estimate("recall", 1.0, Interval(0.233, 1.0, 0.95, "audit, balanced")))
@@ -192,14 +192,14 @@ def limits(found: Estimate | None) -> str:
     >>> limits(Estimate("recall", float("nan"), Interval(0.015, 1.0, None, "bounds"), "left out", basis="bounds"))
     'bounds 0.015 to 1.000'
     """
-    if found is None or found.interval is None:
+    if result is None or result.interval is None:
         return ""
-    low, high = found.interval.low, found.interval.high
-    if found.basis == "bounds" and low < high:
+    low, high = result.interval.low, result.interval.high
+    if result.basis == "bounds" and low < high:
         return f"bounds {low:.3f} to {high:.3f}"
-    if found.value == 1 and high == 1 and low < 1:
+    if result.value == 1 and high == 1 and low < 1:
         return f"at least {low:.3f}"
-    if found.value == 0 and low == 0 and high > 0:
+    if result.value == 0 and low == 0 and high > 0:
         return f"at most {high:.3f}"
     return f"{low:.3f} to {high:.3f}"
 

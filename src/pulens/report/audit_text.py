@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING
 
 from pulens.report.audit_summary import (
@@ -16,7 +15,7 @@ from pulens.report.audit_summary import (
     number,
     summarise_audit,
 )
-from pulens.report.lines import WIDTH, folded
+from pulens.report.lines import folded, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,41 +41,32 @@ def audit_text(
     Of the rows flagged, 75% (95%: 65 to 83) are truly positive; they are 52% (95%:
     """
     summary = summarise_audit(result, recovered=recovered, more=more)
-    lines = [line for sentence in audit_verdict(result) for line in textwrap.wrap(sentence, WIDTH)]
-    lines += ["", *audit_block(summary, explain=explain)]
+    blocks = [wrapped(" ".join(audit_verdict(result)), 0), *audit_blocks(summary, explain=explain)]
+    lines = [line for block in blocks for line in (*block, "")][:-1]
     return "\n".join([*lines, *folded(result.notices, way, explain=explain)])
 
 
-def audit_block(summary: AuditSummary, *, explain: bool = True) -> list[str]:
+def audit_blocks(summary: AuditSummary, *, explain: bool = True) -> list[list[str]]:
     """The part that every text with an audit shares; in short one column, of the numbers to quote."""
-    lines = textwrap.wrap(summary.checked, WIDTH)
-    if summary.identified:
-        lines += textwrap.wrap(summary.identified, WIDTH)
-    if not explain:
-        lines += ["", f"{'':<24}{NOTHING_ASSUMED:>33}"]
-        lines += [
-            f"  {row.title:<22}{number(row.assuming_nothing):>9}{limits(row.assuming_nothing):>24}".rstrip()
-            for row in summary.rows
-            if row.name in IN_SHORT
-        ]
-        lines += ["", *textwrap.wrap(summary.labelling, WIDTH)]
-        return [*lines, *(["", *textwrap.wrap(summary.more, WIDTH)] if summary.more else [])]
+    blocks = [[*wrapped(summary.checked, 0), *wrapped(summary.identified, 0)]]
     two = summary.has_if_random and not summary.contradicted
-    lines += ["", _header(summary, two), *(_line(summary, row, two) for row in summary.rows)]
-    lines += ["", *textwrap.wrap(summary.labelling, WIDTH)]
-    if summary.has_if_random and summary.contradicted:
-        lines += ["", f"{IF_RANDOM}: {summary.contradicted}"]
-        lines += [
-            f"  {row.title:<22}{number(row.if_random):>9}{limits(row.if_random):>24}"
-            for row in summary.rows
-            if row.if_random is not None
+    if explain:
+        blocks += [[_header(summary, two), *(_line(summary, row, two) for row in summary.rows)]]
+    else:
+        quoted = [row for row in summary.rows if row.name in IN_SHORT]
+        lines = [
+            f"  {row.title:<22}{number(row.assuming_nothing):>9}{limits(row.assuming_nothing):>24}" for row in quoted
         ]
-    if summary.curve:
-        lines += ["", *textwrap.wrap(f"{summary.curve_words}, highest scores first:", WIDTH)]
-        lines += [f"  {name:<22}{rate}" for name, rate in summary.curve]
-    if summary.more:
-        lines += ["", *textwrap.wrap(summary.more, WIDTH)]
-    return lines
+        blocks += [[f"{'':<24}{NOTHING_ASSUMED:>33}", *map(str.rstrip, lines)]]
+    blocks += [wrapped(summary.labelling, 0)]
+    if explain and summary.has_if_random and summary.contradicted:
+        rows = [row for row in summary.rows if row.if_random is not None]
+        lines = [f"  {row.title:<22}{number(row.if_random):>9}{limits(row.if_random):>24}" for row in rows]
+        blocks += [[f"{IF_RANDOM}: {summary.contradicted}", *lines]]
+    if explain and summary.curve:
+        title = wrapped(f"{summary.curve_words}, highest scores first:", 0)
+        blocks += [[*title, *(f"  {name:<22}{rate}" for name, rate in summary.curve)]]
+    return [*blocks, wrapped(summary.more, 0)] if summary.more else blocks
 
 
 def _header(summary: AuditSummary, two: bool) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pulens.notice import worst_first
-from pulens.report.lines import ASSUMES, folded, p_value, titled, wrapped
+from pulens.report.lines import assumed_of, folded, p_value, titled, wrapped
 from pulens.report.words import title_of
 
 if TYPE_CHECKING:
@@ -28,30 +28,30 @@ MEANS = {
 
 
 def calibration_text(
-    weighted: Any, found: Mapping[str, Any], reviewed: ReviewedReliability | None, *, explain: bool = False
+    weighted: Any, result: Mapping[str, Any], reviewed: ReviewedReliability | None, *, explain: bool = False
 ) -> str:
     """The verdict, a few numbers and bins, what is assumed; every number, bin and note where the reader asked.
 
-    ``found`` holds what was computed: ``reliability`` with ``others`` and ``verdict``, ``recalibration``.
+    ``result`` holds what was computed: ``reliability`` with ``others`` and ``verdict``, ``recalibration``.
     """
-    reliability: Reliability | None = found.get("reliability")
-    recalibration: Recalibration | None = found.get("recalibration")
+    reliability: Reliability | None = result.get("reliability")
+    recalibration: Recalibration | None = result.get("recalibration")
     lines: list[str] = [] if reviewed is None else [*_reviewed(reviewed, explain=explain), ""]
     notices: list[Notice] = []
     if reliability is not None:
         assuming = "" if reviewed is None else "Assuming random labels: "
-        lines += wrapped(f"{assuming}{verdict_words(reliability, found['verdict'])}", 0)
+        lines += wrapped(f"{assuming}{verdict_words(reliability, result['verdict'])}", 0)
         notices += reliability.notices
     if recalibration is not None:
         lines += wrapped(_recalibrated(recalibration), 0)
         notices += recalibration.notices
     if reliability is not None and (explain or (reviewed is None and recalibration is None)):
-        lines += ["", *_numbers(reliability, found["others"], explain=explain)]
+        lines += ["", *_numbers(reliability, result["others"], explain=explain)]
     if reliability is not None and (explain or reviewed is None):
         lines += ["", *_bins(reliability, explain=explain)]
     lines += ["", *_head(weighted)]
     if explain and reliability is not None:
-        lines += ["", *wrapped(str(found["verdict"]), 0)]
+        lines += ["", *wrapped(str(result["verdict"]), 0)]
     if explain and recalibration is not None:
         lines += ["", *wrapped(str(recalibration.map), 0)]
     return "\n".join([*lines, *folded(worst_first(notices), "command", explain=explain)])
@@ -94,25 +94,25 @@ def _where(reliability: Reliability) -> str:
     return " and ".join(parts)
 
 
-def _recalibrated(found: Recalibration) -> str:
-    before = "" if found.before is None else f" instead of {found.before.corrected:.3f}"
-    reach = "" if found.after.interval is None else f" ({_ends(found.after.interval)})"
+def _recalibrated(result: Recalibration) -> str:
+    before = "" if result.before is None else f" instead of {result.before.corrected:.3f}"
+    reach = "" if result.after.interval is None else f" ({_ends(result.after.interval)})"
     return (
-        f"Recalibrated ({found.method}): they differ by {found.after.corrected:.3f}{reach}{before}, on rows that the "
-        f"map was not fitted to ({found.folds} folds)."
+        f"Recalibrated ({result.method}): they differ by {result.after.corrected:.3f}{reach}{before}, on rows that the "
+        f"map was not fitted to ({result.folds} folds)."
     )
 
 
-def _reviewed(found: ReviewedReliability, *, explain: bool) -> list[str]:
+def _reviewed(result: ReviewedReliability, *, explain: bool) -> list[str]:
     """What the checked rows show, whatever decided which positives got a label."""
-    off = [one for one in found.bins if one.verdict]
+    off = [one for one in result.bins if one.verdict]
     said = (
-        f"In {len(off)} of {len(found.bins)} bins the interval excludes the prediction."
+        f"In {len(off)} of {len(result.bins)} bins the interval excludes the prediction."
         if off
         else ("Every bin's interval includes the prediction.")
     )
-    words = f"By {found.checked:,} checked rows, predicted and actual shares differ by {found.error:.3f} on average. "
-    head, *bins = str(found).splitlines()[1:]
+    words = f"By {result.checked:,} checked rows, predicted and actual shares differ by {result.error:.3f} on average. "
+    head, *bins = str(result).splitlines()[1:]
     step = 1 if explain else math.ceil(len(bins) / MOST_REVIEWED)
     return [*wrapped(words + said, 0), "", head, *bins[::-step][::-1]]
 
@@ -158,7 +158,7 @@ def _bins(reliability: Reliability, *, explain: bool) -> list[str]:
             lines.append(f"{counts}{'no rows':>11}")
             continue
         lines.append(
-            f"{counts}{one.confidence:>11.3f}{one.fraction:>8.3f}{_ends(one.interval):>18} {said[verdict]}".rstrip()
+            f"{counts}{one.confidence:>11.3f}{one.clipped:>8.3f}{_ends(one.interval):>18} {said[verdict]}".rstrip()
         )
     if len(chosen) < many:
         rest = f"{many - len(chosen):,} more bins: see --json" if explain else f"{len(chosen)} of {many} bins"
@@ -167,10 +167,10 @@ def _bins(reliability: Reliability, *, explain: bool) -> list[str]:
 
 
 def _head(weighted: Any) -> list[str]:
-    from pulens.cells import WeightedEvidence
-    from pulens.doors.clustering import Clustering
+    from pulens.evaluation.clustering import Clustering
+    from pulens.selection import labelling_of
 
-    evidence = weighted.cells.evidence if isinstance(weighted, WeightedEvidence) else weighted
+    evidence = weighted.counted
     labelled, unlabelled, negative = evidence.tally.totals
     known = f", {negative:,.10g} known negative" if negative else ""
     noise = f"; label noise {evidence.label_noise:g}" if evidence.label_noise else ""
@@ -178,9 +178,9 @@ def _head(weighted: Any) -> list[str]:
     if (clustering := Clustering.of(evidence)) is not None:
         lines += titled("clusters", str(clustering))
     lines += titled("class prior", str(evidence.class_prior).removeprefix("class prior "))
-    if weighted is not evidence:
+    if weighted.within is not None:
         lines += titled("within", f"labels random within {weighted.cells.cells.words} only")
-    return lines + titled("assumes", f"{ASSUMES[evidence.scenario]}{noise}")
+    return lines + titled("assumes", f"{assumed_of(evidence.scenario, labelling_of(weighted), 'calibrate')}{noise}")
 
 
 def _level(interval: Interval) -> str:

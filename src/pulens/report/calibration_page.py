@@ -17,7 +17,7 @@ from pulens.report.calibration import verdict_words
 from pulens.report.html import render
 from pulens.report.page_data import largest_possible_prior, prior_data, track_end
 from pulens.report.thinning import thin
-from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
+from pulens.report.words import assumed, counts_of, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.calibration import CalibrationError, CalibrationVerdict, Recalibration, Reliability
@@ -108,22 +108,18 @@ def calibration_page(
         map_words="" if recalibration is None else _map_words(recalibration.method),
         interval_name=ranged if interval is not None else "",
         rows=_rows(reliability, others, recalibration),
-        assumptions=_assumptions(told, evidence),
+        assumptions=assumed(
+            evidence, evidence.labelling, "" if evidence.within is None else evidence.within.cells.words
+        ),
         reviewed=None if reviewed is None else _reviewed(reviewed),
     )
 
 
-def _assumptions(told: Evidence, evidence: Evidence) -> tuple[Assumption, ...]:
-    """What is assumed; within cells labels are random there only."""
-    found = data_assumptions(told)
-    return found if evidence.within is None else (random_within(evidence.within.cells.words), *found[1:])
-
-
-def _reviewed(found: ReviewedReliability) -> dict[str, Any]:
+def _reviewed(result: ReviewedReliability) -> dict[str, Any]:
     """The bins of checked rows, as the template takes them."""
     return {
-        "words": f"By {found.checked:,} checked rows predictions are off by {found.error:.3f} on average.",
-        "interval": f"{found.confidence:.0%} interval",
+        "words": f"By {result.checked:,} checked rows predictions are off by {result.error:.3f} on average.",
+        "interval": f"{result.confidence:.0%} interval",
         "bins": [
             {
                 "reach": f"{one.low:.3f} to {one.high:.3f}",
@@ -134,7 +130,7 @@ def _reviewed(found: ReviewedReliability) -> dict[str, Any]:
                 "interval": f"{one.interval.low:.3f} to {one.interval.high:.3f}",
                 "verdict": one.verdict,
             }
-            for one in found.bins
+            for one in result.bins
         ],
     }
 

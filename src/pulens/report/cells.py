@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from pulens.estimate import Interval
 
 if TYPE_CHECKING:
-    from pulens.cells import CellTable
+    from pulens.strata import CellTable
 
-MOST_SHOWN = 40  # cells in a text; JSON has all of them
+MOST_SHOWN, MOST_SHORT = 40, 5  # cells in a text; JSON has all of them
+SHORT = (0, 1, 3, 4)  # columns of the short table: name, labelled, class prior, recall
+LONGEST_NAME = 22
 
 
 def cell_header(table: CellTable) -> tuple[str, ...]:
@@ -35,18 +37,23 @@ def cell_rows(table: CellTable) -> list[tuple[str, ...]]:
     ]
 
 
-def shown_cells(table: CellTable) -> list[str]:
-    """The table as lines of plain text, its head first."""
-    rows = cell_rows(table)
-    cells = [cell_header(table), *rows[:MOST_SHOWN]]
+def shown_cells(table: CellTable, *, explain: bool = True) -> list[str]:
+    """The table as lines of plain text, its head first; in short its first columns and the cells that count most."""
+    rows, most = cell_rows(table), MOST_SHOWN if explain else MOST_SHORT
+    cells = [row if explain else _in_short(row) for row in (cell_header(table), *rows[:most])]
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = []
     for row in cells:
         first, *rest = (text.rjust(width) for text, width in zip(row, widths, strict=True))
         lines.append("  ".join([first.strip().ljust(widths[0]), *rest]))
-    left = len(rows) - MOST_SHOWN
+    left = len(rows) - most
     return [*lines, f"({left:,} more cells hold fewer positives)"] if left > 0 else lines
 
 
+def _in_short(row: tuple[str, ...]) -> tuple[str, ...]:
+    name = row[0] if len(row[0]) <= LONGEST_NAME else f"{row[0][: LONGEST_NAME - 1]}…"
+    return (name, *(row[column] for column in SHORT[1:]))
+
+
 def _ends(interval: Interval | None) -> str:
-    return "" if interval is None else f" [{interval.low:.3f}, {interval.high:.3f}]"
+    return "" if interval is None else f" ({interval.low:.3f} to {interval.high:.3f})"

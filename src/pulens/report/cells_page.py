@@ -22,8 +22,8 @@ from pulens.report.summary import Summary
 from pulens.report.thinning import thin
 
 if TYPE_CHECKING:
-    from pulens.cells import CellEvidence
-    from pulens.doors.evaluate import Evaluation
+    from pulens.evaluation.evaluate import Evaluation
+    from pulens.strata import StratifiedEvidence
 
 
 def weighted_data(evaluation: Evaluation, evidence: Evidence, summary: Summary) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def weighted_data(evaluation: Evaluation, evidence: Evidence, summary: Summary) 
     }
 
 
-def as_rows(within: CellEvidence) -> Evidence:
+def as_rows(within: StratifiedEvidence) -> Evidence:
     """The weighted tally with as many labelled rows as its weights are worth, for honest standard errors."""
     evidence = within.weighted
     labelled = within.cells.totals[:, 0]

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pulens.errors import spoken
-from pulens.intervals.prior_doubt import PriorDoubt
-from pulens.report.lines import ASSUMES, WIDTH, folded, titled, wrapped
+from pulens.inference.prior_uncertainty import PriorUncertainty
+from pulens.report.lines import WIDTH, assumed_of, folded, titled, wrapped
 from pulens.report.summary import number
 from pulens.report.words import title_of
 
@@ -34,7 +34,7 @@ def comparison_head(comparison: Comparison, *, explain: bool = True) -> list[tup
     return [
         ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}"),
         ("class prior", ", ".join(filter(None, (prior, whose)))),
-        ("assumes", f"{ASSUMES[evidence.scenario]}{noise}"),
+        ("assumes", f"{assumed_of(evidence.scenario, comparison.labelling, 'compare')}{noise}"),
         *([("within", f"labels random within {' and '.join(comparison.within)} only")] if comparison.within else []),
         *([] if comparison.clusters is None else [("clusters", str(comparison.clusters))]),
         *([("intervals", found_by(comparison))] if explain else []),
@@ -95,7 +95,7 @@ def difference_cells(pair: Difference) -> tuple[str, str, str, str]:
 
 def p_words(comparison: Comparison) -> str:
     """What p allows for, and which pairs look contradictory here."""
-    treatment, pairs = PriorDoubt(comparison.evidence).treatment, len(comparison.models) > 2
+    treatment, pairs = PriorUncertainty(comparison.evidence).treatment, len(comparison.models) > 2
     clustered = comparison.clusters is not None
     parts = ["is two-sided", *([] if clustered else ["allows for few labelled rows"])]
     parts += ["is the largest over the class priors in the range"] if treatment == "range" else []
@@ -105,7 +105,7 @@ def p_words(comparison: Comparison) -> str:
 
 def disagreements(comparison: Comparison, metric: str | None = None) -> list[str]:
     """A sentence for each pair of which p and the interval seem to contradict each other."""
-    found = []
+    result = []
     for name, pairs in comparison.differences.items():
         for pair in pairs if metric in (None, name) else ():
             if pair.interval is None:
@@ -115,9 +115,9 @@ def disagreements(comparison: Comparison, metric: str | None = None) -> list[str
                 continue
             seen = f"the interval {'excludes' if apart else 'includes'} 0 and p is {pair.adjusted_p_value:.2g}"
             why = _why_apart(comparison, pair, apart=apart, clear=clear)
-            found.append(f"{title_of(name)}, {pair.first} - {pair.second}: {seen}: {why}.")
-    more = [f"So do {len(found) - SHOWN} more pairs."] if len(found) > SHOWN else []
-    return [*found[:SHOWN], *more]
+            result.append(f"{title_of(name)}, {pair.first} - {pair.second}: {seen}: {why}.")
+    more = [f"So do {len(result) - SHOWN} more pairs."] if len(result) > SHOWN else []
+    return [*result[:SHOWN], *more]
 
 
 def _why_apart(comparison: Comparison, pair: Difference, *, apart: bool, clear: bool) -> str:
@@ -147,11 +147,11 @@ def order_lines(comparison: Comparison) -> list[str]:
     return lines
 
 
-def _told(found: Estimate) -> str:
+def _told(result: Estimate) -> str:
     """A model's number in its column; the interval in place of a value that the class prior leaves open."""
-    if found.withheld_because and found.interval is not None:
-        return f"{found.interval.low:.2f}-{found.interval.high:.2f}"
-    return number(found)
+    if result.withheld_because and result.interval is not None:
+        return f"{result.interval.low:.2f}-{result.interval.high:.2f}"
+    return number(result)
 
 
 def _named(model: str, width: int) -> str:
@@ -198,25 +198,25 @@ def _ranked(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
 
 def _reviewed(comparison: Comparison) -> list[str]:
     """What the checked rows show, before anything that assumes random labels."""
-    found = comparison.reviewed
-    if found is None:
+    result = comparison.reviewed
+    if result is None:
         return []
     order = best_first(comparison)
-    width = max(len(title_of(name)) for name in found.estimates) + 2
+    width = max(len(title_of(name)) for name in result.estimates) + 2
     lines = ["", f"{'by checked rows':<{max(width, 17)}}" + "".join(f"{_named(name, 12):>12}" for name in order)]
-    for name, estimates in found.estimates.items():
+    for name, estimates in result.estimates.items():
         told = "".join(f"{number(estimates[model]):>12}" for model in order)
         lines.append(f"{title_of(name):<{max(width, 17)}}{told}")
     return lines
 
 
 def _reviewed_differences(comparison: Comparison) -> list[str]:
-    found = comparison.reviewed
-    if found is None:
+    result = comparison.reviewed
+    if result is None:
         return []
     width = max(24, *(len(name) + 4 for name in comparison.models))
-    lines = ["", f"{'by checked rows':<{width}}{'difference':>12}{f'{found.confidence:.0%} interval':>22}"]
-    for name, pairs in found.differences.items():
+    lines = ["", f"{'by checked rows':<{width}}{'difference':>12}{f'{result.confidence:.0%} interval':>22}"]
+    for name, pairs in result.differences.items():
         for pair in pairs:
             reach = "" if pair.interval is None else f"{pair.interval.low:+.3f} to {pair.interval.high:+.3f}"
             value = "undefined" if pair.undefined_because else f"{pair.value:+.3f}"
@@ -230,9 +230,9 @@ def comparison_text(comparison: Comparison, way: str = "python", *, explain: boo
 
     ``way`` is how the reader asked: a ``command`` or ``python``.
     """
-    found = comparison.reviewed
-    lines = [] if found is None else [*wrapped(found.verdict, 0), *_reviewed(comparison), ""]
-    assumed = comparison.verdict if found is None else f"Assuming random labels: {comparison.verdict}"
+    result = comparison.reviewed
+    lines = [] if result is None else [*wrapped(result.verdict, 0), *_reviewed(comparison), ""]
+    assumed = comparison.verdict if result is None else f"Assuming random labels: {comparison.verdict}"
     lines += [*wrapped(assumed, 0), ""]
     metrics = list(comparison.estimates) if explain else list(comparison.estimates)[:MOST_METRICS]
     lines += (_two_models if len(comparison.models) == 2 else _ranked)(comparison, metrics)

@@ -13,7 +13,7 @@ from pulens.notice import Severity
 from pulens.report.comparison import difference_cells, found_by, ordered_pairs, p_words, whose_prior
 from pulens.report.html import render
 from pulens.report.summary import MARK
-from pulens.report.words import Assumption, counts_of, data_assumptions, prior_words, random_within, title_of
+from pulens.report.words import assumed, counts_of, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.comparison import Comparison
@@ -41,21 +41,21 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         "metrics": {name: _metric(comparison, name) for name in comparison.estimates},
         "worth": _worth(comparison),
     }
-    whose = whose_prior(comparison)
+    whose, said = whose_prior(comparison), verdict(comparison)
     return render(
         "comparison.html.j2",
         SCRIPTS,
         data,
         title=title or (" against ".join(models) if len(models) == 2 else spoken(models)),
         counts=counts_of(comparison.evidence),
-        verdict=_kept_apart(verdict(comparison), comparison.models),
+        verdict=_kept_apart(said, comparison.models),
         p_words=p_words(comparison),
         prior_sentence=prior_words(comparison.evidence) + (f". Estimated {whose}" if whose else ""),
         confidence=f"{comparison.confidence:.0%}",
         found_by=found_by(comparison),
         clusters="" if comparison.clusters is None else str(comparison.clusters),
-        assumptions=_assumptions(comparison),
-        alarming=[notice for notice in comparison.notices if notice.severity > Severity.NOTE],
+        assumptions=assumed(comparison.evidence, comparison.labelling, " and ".join(comparison.within or ())),
+        alarming=[one for one in comparison.notices if one.severity > Severity.NOTE and str(one) not in said],
         notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
         reviewed=_reviewed(comparison),
@@ -69,19 +69,19 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
 
 def _worth(comparison: Comparison) -> dict[str, Any] | None:
     """What the chart of net benefit over the cost ratio is drawn from: recall and flagged share of each model."""
-    found = comparison.worth
-    if found is None:
+    result = comparison.worth
+    if result is None:
         return None
     rates = {
         model: {"hits": one.hits(pair.class_prior), "flagged": one.flagged}
-        for pair in found.pairs
+        for pair in result.pairs
         for model, one in pair.rates.items()
     }
-    prior = found.pairs[0].class_prior
-    ratios = [pair.ratio for pair in found.pairs if not math.isnan(pair.ratio)]
-    every = [found.cost_ratio, *ratios]
+    prior = result.pairs[0].class_prior
+    ratios = [pair.ratio for pair in result.pairs if not math.isnan(pair.ratio)]
+    every = [result.cost_ratio, *ratios]
     return {
-        "cost_ratio": found.cost_ratio,
+        "cost_ratio": result.cost_ratio,
         "class_prior": prior,
         "track": [max(min(*every, prior) / 4, 1e-6), min(max(*every, prior) * 4, 0.95)],
         "rates": [rates[model] for model in comparison.models],
@@ -91,24 +91,24 @@ def _worth(comparison: Comparison) -> dict[str, Any] | None:
                 "low": None if pair.ratio_interval is None else pair.ratio_interval.low,
                 "high": None if pair.ratio_interval is None else pair.ratio_interval.high,
             }
-            for pair in found.pairs
+            for pair in result.pairs
         ],
     }
 
 
 def _reviewed(comparison: Comparison) -> dict[str, Any] | None:
     """Values and differences by checked rows, as the template takes them."""
-    found = comparison.reviewed
-    if found is None:
+    result = comparison.reviewed
+    if result is None:
         return None
     return {
-        "verdict": _kept_apart(found.verdict, comparison.models),
+        "verdict": _kept_apart(result.verdict, comparison.models),
         "rows": [
             {
                 "title": title_of(name),
                 "models": [
                     (model, "undefined" if one.undefined_because else f"{one.value:.3f}", _ends(one.interval))
-                    for model, one in found.estimates[name].items()
+                    for model, one in result.estimates[name].items()
                 ],
                 "pairs": [
                     (
@@ -121,7 +121,7 @@ def _reviewed(comparison: Comparison) -> dict[str, Any] | None:
                     if pair.interval is not None
                 ],
             }
-            for name, pairs in found.differences.items()
+            for name, pairs in result.differences.items()
         ],
     }
 
@@ -161,9 +161,9 @@ def _band(comparison: Comparison, name: str) -> dict[str, Any] | None:
     """Every model's interval at every second class prior traced, those between being looked at only."""
     if comparison.bands is None:
         return None
-    found = comparison.bands.over(name, comparison.order[name].class_priors[::2].tolist())
+    result = comparison.bands.over(name, comparison.order[name].class_priors[::2].tolist())
     return {
-        end: {model: [None if one is None else getattr(one, end) for one in ends] for model, ends in found.items()}
+        end: {model: [None if one is None else getattr(one, end) for one in ends] for model, ends in result.items()}
         for end in ("low", "high")
     }
 
@@ -175,10 +175,10 @@ def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
         "models": [
             {
                 "model": model,
-                "value": _value(found),
-                "interval": _ends(found.interval),
+                "value": _value(result),
+                "interval": _ends(result.interval),
             }
-            for model, found in comparison.estimates[name].items()
+            for model, result in comparison.estimates[name].items()
         ],
         "pairs": [
             {
@@ -194,10 +194,10 @@ def _tables(comparison: Comparison, name: str) -> dict[str, Any]:
     }
 
 
-def _value(found: Estimate) -> str:
-    if found.undefined_because:
+def _value(result: Estimate) -> str:
+    if result.undefined_because:
         return "undefined"
-    return MARK if found.withheld_because else f"{found.value:.3f}"
+    return MARK if result.withheld_because else f"{result.value:.3f}"
 
 
 def _ends(interval: Interval | None, sign: str = "") -> str:
@@ -206,8 +206,3 @@ def _ends(interval: Interval | None, sign: str = "") -> str:
 
 def _plain(number: float) -> float | None:
     return float(number) if math.isfinite(number) else None
-
-
-def _assumptions(comparison: Comparison) -> tuple[Assumption, ...]:
-    found = data_assumptions(comparison.evidence)
-    return (random_within(" and ".join(comparison.within)), *found[1:]) if comparison.within else found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from pulens.estimate import Estimate
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
+    from pulens.evaluation.evaluate import Evaluation
 
 
 def share(value: float) -> str:
@@ -33,32 +33,31 @@ def times(factor: float) -> str:
 
 def contradiction_verdict(evaluation: Evaluation) -> tuple[str, ...]:
     """The contradiction, both explanations with the way out, and what is possible."""
-    found = evaluation.contradiction
-    assert found is not None
+    result = evaluation.contradiction
+    assert result is not None
     first = (
         f"These numbers do not fit together: with {share(evaluation.class_prior.value)} positives, labels cannot be a "
         "random draw."
     )
     other = "labels were given by something other than chance and score"
     if evaluation.evidence.label_noise:
-        other = "labels are not random or their noise is another"
-    elif found.favours is not None and found.least_factor is not None:
-        unfavoured = {"high": "low", "low": "high"}[found.favours]
+        other = "labels are not random, or the label noise differs"
+    elif result.favours is not None and result.least_factor is not None:
+        unfavoured = {"high": "low", "low": "high"}[result.favours]
         other = (
-            f"{found.favours} scores were labelled at least {times(found.least_factor)} times as often as {unfavoured} "
-            "ones"
+            f"{result.favours} scores were labelled at least {times(result.least_factor)} times as often as "
+            f"{unfavoured} ones"
         )
     second = (
-        f"Either at most {share(found.largest_possible_prior)} are positive, or {other}; an audit (checking some "
-        "unlabelled rows drawn at random) tells which."
+        f"Either at most {share(result.largest_possible_prior)} are positive, or {other}; checking some unlabelled "
+        "rows by hand (an audit) shows which."
     )
     area, precision, recall = (evaluation.estimates[name] for name in ("roc_auc", "precision", "recall"))
     if area.undefined_because:
-        return first, second, f"How good the model is cannot be said: {area.undefined_because}."
-    assert found.factor is not None
-    third = (
-        f"If {found.favours} scores were labelled up to {times(found.factor)} times as often, ROC AUC is {_ends(area)}"
-    )
+        return first, second, f"Nothing can be said about the model: {area.undefined_because}."
+    assert result.factor is not None
+    often = f"If {result.favours} scores were labelled up to {times(result.factor)} times as often"
+    third = f"{often}, ROC AUC is {_ends(area)}"
     if not precision.undefined_because:
         third += (
             f", and of the rows flagged at {evaluation.threshold:.4g} or above {_per_cents(precision)} are truly "

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from pulens.decisions.actions import RULED_OUT
 from pulens.decisions.demands import PRECISION, RECALL
 from pulens.estimate import Estimate
-from pulens.report.lines import ASSUMES, folded, titled, wrapped
+from pulens.report.lines import assumed_of, folded, titled, wrapped
 from pulens.report.words import amount, percent
 
 if TYPE_CHECKING:
-    from pulens.doors.decide import Decision
+    from pulens.evaluation.decide import Decision
 
 NAME = 24  # columns of what a number is
 SENTENCES = 1  # on what would change the choice, in short
@@ -80,9 +80,9 @@ def _with(value: str, ends: tuple[str, str] | None) -> str:
     return value if ends is None else f"{value} ({ends[0]} to {ends[1]})"
 
 
-def _amount(found: Estimate) -> str:
-    interval = found.interval
-    return _with(amount(found.value), None if interval is None else (amount(interval.low), amount(interval.high)))
+def _amount(result: Estimate) -> str:
+    interval = result.interval
+    return _with(amount(result.value), None if interval is None else (amount(interval.low), amount(interval.high)))
 
 
 def _money(decision: Decision) -> list[tuple[str, str]]:
@@ -132,17 +132,17 @@ def _hits(decision: Decision) -> list[tuple[str, str]]:
 
 
 def _rates(decision: Decision) -> list[tuple[str, str]]:
-    found = [(name, each) for name, each in ((RECALL, decision.recall), (PRECISION, decision.precision)) if each]
-    return [(name, _rate(each)) for name, each in found]
+    result = [(name, each) for name, each in ((RECALL, decision.recall), (PRECISION, decision.precision)) if each]
+    return [(name, _rate(each)) for name, each in result]
 
 
-def _rate(found: Estimate) -> str:
-    if found.undefined_because:
-        return f"undefined: {found.undefined_because}"
-    ends = None if found.interval is None else (f"{found.interval.low:.3f}", f"{found.interval.high:.3f}")
-    if found.withheld_because and ends is not None:
+def _rate(result: Estimate) -> str:
+    if result.undefined_because:
+        return f"undefined: {result.undefined_because}"
+    ends = None if result.interval is None else (f"{result.interval.low:.3f}", f"{result.interval.high:.3f}")
+    if result.withheld_because and ends is not None:
         return f"{ends[0]} to {ends[1]}"
-    return _with(f"{found.value:.3f}", ends)
+    return _with(f"{result.value:.3f}", ends)
 
 
 def _floors(decision: Decision) -> list[str]:
@@ -202,4 +202,4 @@ def _head(decision: Decision) -> list[str]:
         lines += titled("within", f"labels random within {decision.within.cells.words} only")
     if decision.clusters is not None:
         lines += titled("clusters", str(decision.clusters))
-    return lines + titled("assumes", f"{ASSUMES[counted.scenario]}")
+    return lines + titled("assumes", assumed_of(counted.scenario, decision.labelling, "decide"))

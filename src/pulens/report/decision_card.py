@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pulens.decisions.actions import Actions
 from pulens.decisions.costs import Costs
 from pulens.decisions.floors import recall_floor, rows_for_recall
-from pulens.doors.decide import Decision, decide
-from pulens.doors.operating import cost_at, kth_score
 from pulens.errors import PulensError
+from pulens.evaluation.decide import Decision, decide
+from pulens.evaluation.operating import cost_at, kth_score
 from pulens.evidence import Evidence
 from pulens.report.words import amount, percent
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pulens.decisions.curve import DecisionCurve
-    from pulens.doors.evaluate import Evaluation
-    from pulens.doors.top import Top
     from pulens.estimate import Estimate
-    from pulens.intervals.kernels.resampling import Resampling
+    from pulens.evaluation.evaluate import Evaluation
+    from pulens.evaluation.top import Top
+    from pulens.inference.kernels.resampling import Resampling
 
 ROUND_NUMBERS = tuple(digit * 10.0**power for power in range(5) for digit in (1, 2, 5))
 HIGHEST_RATIO = 0.95
@@ -50,24 +50,24 @@ def evaluation_card(evaluation: Evaluation, tops: Sequence[Top] = ()) -> dict[st
         curve = evaluation.decision_curve() if math.isfinite(evaluation.threshold) else None
     except PulensError:
         return None
-    found = card(decision, evaluation.threshold, curve, evaluation.resampling, in_money=False)
-    if found is not None:
-        found["points"] = _points(evidence, evaluation, tops)
-    return found
+    result = card(decision, evaluation.threshold, curve, evaluation.resampling, in_money=False)
+    if result is not None:
+        result["points"] = _points(evidence, evaluation, tops)
+    return result
 
 
 def _points(evidence: Evidence, evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]]:
     """Thresholds that people name, beside the cheapest one, which the page finds itself."""
-    found = [{"name": "best F1", "threshold": evaluation.best_threshold("f1")}]
+    result = [{"name": "best F1", "threshold": evaluation.best_threshold("f1")}]
     confidence = 0.95 if evaluation.resampling is None else evaluation.resampling.confidence
     if evidence.tally.totals.labelled >= rows_for_recall(USUAL_FLOOR, confidence) and not evidence.label_noise:
         allowed = recall_floor(evidence, USUAL_FLOOR, confidence)[1:]
         if allowed.any():
             at = float(evidence.tally.thresholds[int(allowed.argmax())])
-            found.append({"name": f"recall {USUAL_FLOOR:g}, {confidence:.0%} sure", "threshold": at})
+            result.append({"name": f"recall {USUAL_FLOOR:g}, {confidence:.0%} sure", "threshold": at})
     for top in tops:
-        found.append({"name": f"first {top.k:,.10g} rows", "threshold": kth_score(evidence, int(top.k))})
-    return found
+        result.append({"name": f"first {top.k:,.10g} rows", "threshold": kth_score(evidence, int(top.k))})
+    return result
 
 
 def decision_of_usual_costs(decision: Decision, resampling: Resampling | None) -> Decision | None:
@@ -80,10 +80,11 @@ def decision_of_usual_costs(decision: Decision, resampling: Resampling | None) -
     if resampling is not None:
         asked = {"confidence": resampling.confidence, "redraws": resampling.redraws, "seed": resampling.seed}
     try:
-        found = decide(decision.evidence, cost_miss=costs.miss, cost_alarm=costs.alarm, **limits, **asked)
+        told: Any = {"labelling": "random", **limits, **asked}  # what is said of labels is in the evidence
+        result = decide(decision.evidence, cost_miss=costs.miss, cost_alarm=costs.alarm, **told)
     except PulensError:
         return None
-    return None if found.threshold is None else found
+    return None if result.threshold is None else result
 
 
 def card(
@@ -181,10 +182,10 @@ def _words(decision: Decision, costs: Costs, none: float, everybody: float, *, i
     return lines
 
 
-def _ends(found: Estimate) -> dict[str, float | None]:
-    interval = found.interval
+def _ends(result: Estimate) -> dict[str, float | None]:
+    interval = result.interval
     return {
-        "value": _plain(found.value),
+        "value": _plain(result.value),
         "low": None if interval is None else _plain(interval.low),
         "high": None if interval is None else _plain(interval.high),
     }

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pulens.intervals.kernels.resampling import Resampling
+from pulens.inference.kernels.resampling import Resampling
 from pulens.notice import Severity
 from pulens.report.decision import decision_sentences
 from pulens.report.decision_card import card, decision_of_usual_costs
@@ -14,11 +14,11 @@ from pulens.report.html import render
 from pulens.report.page_data import counted_data, largest_possible_prior, prior_data, track_end
 from pulens.report.summary import MARK
 from pulens.report.thinning import thin
-from pulens.report.words import amount, counts_of, data_assumptions, percent, prior_words
+from pulens.report.words import amount, assumed, counts_of, percent, prior_words
 
 if TYPE_CHECKING:
-    from pulens.doors.decide import Decision
     from pulens.estimate import Estimate, Interval
+    from pulens.evaluation.decide import Decision
 
 SCRIPTS = (
     *(
@@ -46,28 +46,28 @@ def decision_page(decision: Decision, *, title: str | None = None, column: str =
     """
     evidence = decision.evidence
     interval = evidence.class_prior.interval
-    found = None if decision.threshold is None else _card(decision)
-    data = {"decision": found, **({} if found is None else _data(decision))}
+    result = None if decision.threshold is None else _card(decision)
+    data = {"decision": result, **({} if result is None else _data(decision))}
     sentences = decision_sentences(decision)
     return render(
         "decision.html.j2",
-        SCRIPTS if found is not None else ("words.js", "theme.js"),
+        SCRIPTS if result is not None else ("words.js", "theme.js"),
         data,
         title=title or "Decision",
-        counts=counts_of(evidence),
+        counts=counts_of(evidence.counted),
         sentences=sentences,
         where="" if decision.threshold is None else decision.where(column),
-        prior_sentence=prior_words(evidence),
+        prior_sentence=prior_words(evidence.counted),
         population=evidence.target_population,
         interval_name="" if decision.confidence is None else f"{decision.confidence:.0%} interval",
         prior_interval_name=_prior_interval_name(interval),
         tiles=_tiles(decision),
-        card=found,
+        card=result,
         has_costs=decision.costs is not None,
-        assumptions=data_assumptions(evidence),
+        assumptions=assumed(evidence, evidence.labelling),
         alarming=[notice for notice in decision.notices if notice.severity > Severity.NOTE],
         notes=[notice for notice in decision.notices if notice.severity == Severity.NOTE],
-        thinning="" if found is None else _thinning(data["thinning"]),
+        thinning="" if result is None else _thinning(data["thinning"]),
     )
 
 
@@ -121,16 +121,16 @@ def _prior_interval_name(interval: Interval | None) -> str:
 
 def _tiles(decision: Decision) -> list[dict[str, str]]:
     """The numbers people ask for first, at the threshold."""
-    found = []
+    result = []
     if decision.cost is not None:
-        found.append(_tile("cost", "Cost per 1,000 rows", decision.cost, amount, "Expected, at the costs given"))
+        result.append(_tile("cost", "Cost per 1,000 rows", decision.cost, amount, "Expected, at the costs given"))
     if decision.flagged is not None:
-        found.append(_tile("flagged", "Rows flagged", decision.flagged, percent, "Alarms, right or wrong"))
+        result.append(_tile("flagged", "Rows flagged", decision.flagged, percent, "Alarms, right or wrong"))
     if decision.hits is not None:
         hits = decision.hits
         reach = "" if hits.low is None else f"{hits.low:,.0f} to {hits.high:,.0f}"
         words = f"Positives to expect among {hits.of:,.10g} flagged rows"
-        found.append(
+        result.append(
             {"name": "hits", "title": "Hits", "value": _known(hits.expected), "interval": reach, "means": words}
         )
     for name, rate, words in (
@@ -138,14 +138,14 @@ def _tiles(decision: Decision) -> list[dict[str, str]]:
         ("precision", decision.precision, "Of the rows flagged, how many are positive"),
     ):
         if rate is not None:
-            found.append(_tile(name, name.capitalize(), rate, percent, words))
-    return found
+            result.append(_tile(name, name.capitalize(), rate, percent, words))
+    return result
 
 
-def _tile(name: str, title: str, found: Estimate, shown: Callable[[float], str], means: str) -> dict[str, str]:
-    interval = found.interval
+def _tile(name: str, title: str, result: Estimate, shown: Callable[[float], str], means: str) -> dict[str, str]:
+    interval = result.interval
     ends = "" if interval is None else f"{shown(interval.low)} to {shown(interval.high)}"
-    value = MARK if found.withheld_because else shown(found.value)
+    value = MARK if result.withheld_because else shown(result.value)
     return {"name": name, "title": title, "value": value, "interval": ends, "means": means}
 
 

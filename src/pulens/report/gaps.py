@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from pulens.doors.grouped_rows import title_of as group_title
+from pulens.groups.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS
-from pulens.report.lines import MORE, p_value, wrapped
+from pulens.report.lines import MORE, on_one_screen, p_value, wrapped
 from pulens.report.markdown import plain
 from pulens.report.segments import LONGEST_NAME, WIDTH, shortened
 from pulens.report.words import title_of
 
 if TYPE_CHECKING:
-    from pulens.doors.common_prior import Turn
-    from pulens.doors.gaps import AuditSize, Gap, Gaps, GroupRate
+    from pulens.groups.common_prior import Turn
+    from pulens.groups.gaps import AuditSize, Gap, Gaps, GroupRate
 
 MOST_PAIRS = 15  # differences that text and the first look at a page show one and all
 MOST_TESTED = 10  # groups in the short table
@@ -43,7 +43,7 @@ def verdict_of(gaps: Gaps) -> str:
 
 
 def _fewest() -> int:
-    from pulens.doors.gaps import FEWEST_LABELLED
+    from pulens.groups.gaps import FEWEST_LABELLED
 
     return FEWEST_LABELLED
 
@@ -91,7 +91,7 @@ def p_words(gaps: Gaps) -> str:
     if p is None:
         return ""
     shown = "below 0.001" if p < 0.001 else f"{p:.3f}"
-    alike = "if all groups were equal, the largest gap would be as large, for its error, with chance"
+    alike = "if all groups were equal, a gap this large relative to its error would occur with probability"
     return f"Are all groups equal? p = {shown}: {alike} {shown}." if p >= 0.001 else f"Are all groups equal? p {shown}."
 
 
@@ -121,8 +121,8 @@ def _turn(turn: Turn, one: str, other: str) -> str:
     return f"{title}: higher for {higher} at common class priors below {turn.at:.3g}, for {lower} above"
 
 
-def audit_words(gaps: Gaps) -> str:
-    """How many checked positives would settle the gap."""
+def audit_words(gaps: Gaps, *, short: bool = False) -> str:
+    """How many checked positives would settle the gap; in short for the group that lacks most."""
     audit = gaps.audit
     if audit is None:
         return ""
@@ -130,10 +130,11 @@ def audit_words(gaps: Gaps) -> str:
     lacking = {name: many for name, many in audit.missing.items() if many}
     if not lacking:
         return f"{words}; every group has its share of them labelled."
-    parts = []
-    for name, many in list(lacking.items())[:5]:
-        parts.append(f"{name_of(name)} lacks {many:,}{_rows_words(audit, name)}")
-    more = f" and {len(lacking) - 5} more groups some" if len(lacking) > 5 else ""
+    most = 1 if short else 5
+    named = sorted(lacking.items(), key=lambda pair: -pair[1])[:most] if short else list(lacking.items())[:most]
+    parts = [f"{name_of(name)} lacks {many:,}{_rows_words(audit, name)}" for name, many in named]
+    left = len(lacking) - most
+    more = f", {left} more {'group lacks' if left == 1 else 'groups lack'} some too" if left > 0 else ""
     if lacking.keys() <= audit.too_few.keys():
         return f"{words}: {', '.join(parts)}{more}. Only more rows could settle it."
     return f"{words}: {', '.join(parts)}{more}; check unlabelled rows of the group at random."
@@ -144,7 +145,7 @@ def _rows_words(audit: AuditSize, name: Any) -> str:
     if name not in audit.rows:
         return ""
     if name in audit.too_few:
-        return f" (all {audit.rows[name]:,} unlabelled rows together hold about {audit.too_few[name]:,}, too few)"
+        return f" (its {audit.rows[name]:,} unlabelled rows hold about {audit.too_few[name]:,} in all)"
     return f" (about {audit.rows[name]:,} unlabelled rows to check)"
 
 
@@ -155,7 +156,7 @@ def needs_words(gaps: Gaps) -> str:
         return f"Gaps in {title} need no class prior."
     if not gaps.order_needs_prior:
         return f"Gaps in {title} need a class prior per group; at one common to all, the order of groups needs none."
-    return f"Gaps in {title} need a class prior per group: they are as good as those."
+    return f"Gaps in {title} need a class prior per group, and are only as good as those."
 
 
 def _within(title: str) -> str:
@@ -173,19 +174,21 @@ def heading_of(gaps: Gaps) -> str:
 
 def gaps_text(gaps: Gaps, way: str = "python", *, explain: bool = False) -> str:
     """The verdict, the groups, how sure it is and what would settle it; pairs and class priors on request."""
-    lines = [*wrapped(verdict_of(gaps), 0), *wrapped(equal_words(gaps), 0)]
-    lines += ["", *group_lines(gaps, most=MOST_UNTESTED if explain else MOST_SHORT, explain=explain), ""]
-    lines += [*wrapped(heading_of(gaps), 0), *wrapped(needs_words(gaps), 0)]
+    blocks = [wrapped(f"{verdict_of(gaps)} {equal_words(gaps)}", 0)]
+    blocks += [group_lines(gaps, most=MOST_UNTESTED if explain else MOST_SHORT, explain=explain)]
+    blocks += [[*wrapped(heading_of(gaps), 0), *wrapped(needs_words(gaps), 0)]]
     if explain and gaps.differences:
-        lines += ["", *pair_lines(gaps)]
+        blocks += [pair_lines(gaps)]
     turns = turn_words(gaps) if explain else []
     if turns:
-        lines += ["", "at one class prior common to both groups:", *chain(*(_wrapped(f"- {words}") for words in turns))]
+        blocks += [["at one class prior common to both groups:", *chain(*(_wrapped(f"- {words}") for words in turns))]]
     notes = [f"{note[:1].upper()}{note[1:]}." for note in gaps.notes]
-    for words in filter(None, (audit_words(gaps), *(notes if explain else _needed(notes)))):
-        lines += ["", *_wrapped(words)]
+    blocks += [
+        _wrapped(words) for words in (audit_words(gaps, short=not explain), *(notes if explain else _needed(notes)))
+    ]
     where = MORE[way] if way == "command" else "see .differences"
-    return "\n".join([*lines, *([] if explain or not gaps.differences else ["", f"Every pair: {where}."])])
+    last = [] if explain or not gaps.differences else [f"Every pair: {where}."]
+    return "\n".join(on_one_screen([*blocks, last], "", spread=explain))
 
 
 def _needed(notes: list[str]) -> list[str]:
@@ -297,10 +300,10 @@ def _pair_line(gaps: Gaps, gap: Gap) -> str:
     return f"{'!' if gap.is_clear else ' '} {one} over {other}: {value}{unit}, {low} to {high}{turn}"
 
 
-def gaps_markdown(found: Sequence[Gaps], *, title: str | None = None) -> str:
+def gaps_markdown(result: Sequence[Gaps], *, title: str | None = None) -> str:
     """The groups, the verdict, the differences; one part per column."""
-    lines = [f"# {plain(title or f'Gaps by {found[0].group_by}')}"]
-    for gaps in found:
+    lines = [f"# {plain(title or f'Gaps by {result[0].group_by}')}"]
+    for gaps in result:
         lines += ["", f"## {plain(gaps.group_by)}", "", plain(verdict_of(gaps)), ""]
         lines += [f"{plain(words)}  " for words in (heading_of(gaps), p_words(gaps), needs_words(gaps)) if words]
         lines += ["", *_group_table(gaps), "", *_pair_table(gaps), ""]

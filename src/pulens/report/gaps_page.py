@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pulens.doors.grouped_rows import title_of as group_title
+from pulens.groups.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS, leading
 from pulens.report.gaps import audit_words, heading_of, in_points, needs_words, p_words, shown_groups, verdict_of
 from pulens.report.html import render
@@ -14,7 +14,7 @@ from pulens.report.segments import LONGEST_NAME, shortened
 from pulens.report.words import Assumption, title_of
 
 if TYPE_CHECKING:
-    from pulens.doors.gaps import Gap, Gaps, GroupRate
+    from pulens.groups.gaps import Gap, Gaps, GroupRate
 
 SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "gaps.js", "theme.js")
 MOST_PAIRS = 300  # differences on the page; the JSON has all
@@ -43,19 +43,19 @@ _CLUSTERS = Assumption(
 )
 
 
-def gaps_page(found: Sequence[Gaps], *, title: str | None = None) -> str:
+def gaps_page(result: Sequence[Gaps], *, title: str | None = None) -> str:
     """The whole page as text, with a part for each column."""
-    first = found[0]
+    first = result[0]
     return render(
         "gaps.html.j2",
         SCRIPTS,
-        {"parts": [_tried(gaps) for gaps in found]},
-        title=title or f"Gaps by {', '.join(gaps.group_by for gaps in found)}",
-        parts=[_part(gaps, place) for place, gaps in enumerate(found)],
+        {"parts": [_tried(gaps) for gaps in result]},
+        title=title or f"Gaps by {', '.join(gaps.group_by for gaps in result)}",
+        parts=[_part(gaps, place) for place, gaps in enumerate(result)],
         metric=title_of(first.metric),
         needs=needs_words(first),
         confidence=f"{first.confidence:.0%}",
-        columns=len(found),
+        columns=len(result),
         tried_metrics=[{"name": name, "title": title_of(name)} for name in leading("gaps")],
         assumptions=_assumptions(first),
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import cache
 from importlib.resources import files
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pulens._version import __version__
-from pulens.cells import WeightedEvidence
 from pulens.metrics import METRICS, leading
 from pulens.notice import Notice, Severity
 from pulens.report.cells import cell_header, cell_rows
@@ -21,20 +22,40 @@ from pulens.report.summary import Row, Summary, summarise
 from pulens.report.text import AGAINST
 from pulens.report.top import ladder_rows, top_data, top_places
 from pulens.report.words import percent, prior_words, title_of
+from pulens.strata import WeightedEvidence
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-    from pulens.doors.evaluate import Evaluation
-    from pulens.doors.top import Top
     from pulens.estimate import Interval
+    from pulens.evaluation.evaluate import Evaluation
+    from pulens.evaluation.top import Top
     from pulens.evidence import Evidence
 
-SCRIPTS = (
-    *("words.js", "page_state.js", "recovery.js", "doubt.js", "prior.js", "chart.js", "figures.js", "reliability.js"),
-    *("decision.js", "decision_card.js", "top.js", "evaluation_charts.js", "evaluation.js", "theme.js"),
-)
-WITH_AUDIT = (*SCRIPTS[:-3], "labelling_curve.js", *SCRIPTS[-3:])
+HOME = "https://pulens.github.io/pulens/"
+
+#: what stays while a slider moves, by what the labelled rows are weighted for
+SLIDERS_KEEP = {
+    "cells": "Moving a slider keeps each cell's share of the positives; intervals are those of the report only.",
+    "practice": "Moving a slider keeps how much labels favour easy positives; intervals are those of the report only.",
+    "random": "Intervals are those of the report only.",
+}
+
+
+def scripts_for(data: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
+    """The scripts that a page of an evaluation needs for what it carries, each after those that it uses."""
+    given = data.get
+    doubtful = given("confidence") is not None or given("bounds") or given("sensitivity") is not None
+    return (
+        *("words.js", "page_state.js", "recovery.js"),
+        *(("doubt.js",) if doubtful else ()),
+        *("prior.js", "chart.js", "figures.js"),
+        *(("reliability.js",) if given("reliability") is not None else ()),
+        *(("decision.js", "decision_card.js") if given("decision") is not None else ()),
+        *(("top.js",) if given("top") or given("ladder") else ()),
+        *(("labelling_curve.js",) if given("curve") is not None else ()),
+        *("evaluation_charts.js", "evaluation.js", "theme.js"),
+    )
 
 
 def evaluation_page(
@@ -68,7 +89,7 @@ def evaluation_page(
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it is about
     return render(
         "evaluation.html.j2",
-        SCRIPTS if audit is None else WITH_AUDIT,
+        scripts_for(data),
         data,
         title=title or "Evaluation",
         summary=summary,
@@ -85,8 +106,8 @@ def evaluation_page(
         has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
         card=data["decision"],
-        segments=None,  # those of a column have a page of their own
         weighted=data.get("weighted", False),
+        slider_note=_slider_note(evaluation),
         cells=None if summary.cells is None else (cell_header(summary.cells), cell_rows(summary.cells)),
         cell_sentences=() if summary.cells is None else summary.cells.sentences,
         next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
@@ -109,6 +130,13 @@ def _weighted(evaluation: Evaluation) -> Evidence | None:
     if evaluation.within is not None:
         return as_rows(evaluation.within)
     return evaluation._weighted_rows
+
+
+def _slider_note(evaluation: Evaluation) -> str:
+    """What stays while a slider moves; empty where the page finds everything again."""
+    if _weighted(evaluation) is None:
+        return ""
+    return SLIDERS_KEEP["practice" if evaluation.within is None else "cells"]
 
 
 def _interval_name(interval: Interval | None) -> str:
@@ -149,18 +177,18 @@ def _audit(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
 def _tiles(rows: tuple[Row, ...]) -> list[Row]:
     """The numbers people ask for first; what rests on a class prior that is hardly known comes after the rest."""
     first = leading("tiles")
-    found = [row for name in first for row in rows if row.name == name]
-    return sorted(found, key=lambda row: row.is_a_range and row.name != first[0])
+    result = [row for name in first for row in rows if row.name == name]
+    return sorted(result, key=lambda row: row.is_a_range and row.name != first[0])
 
 
 def tile_bar(row: Row) -> dict[str, str]:
     """Where the marks of a tile's bar stand, from 0 to 100; empty what is not known."""
-    found = row.recovered.interval
+    result = row.recovered.interval
     known = {
         "value": None if row.is_a_range else row.recovered.value,
         "naive": row.uncorrected.value,
-        "low": None if found is None else found.low,
-        "high": None if found is None else found.high,
+        "low": None if result is None else result.low,
+        "high": None if result is None else result.high,
     }
     return {
         name: "" if at is None or math.isnan(at) else f"{100 * min(max(at, 0), 1):.2f}" for name, at in known.items()
@@ -175,7 +203,8 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     if within is not None:
         diagram = reliability(WeightedEvidence.of(within), scores_are=scores_are)
         return reliability_data(as_rows(within), diagram, scores_are)
-    return reliability_data(evidence, reliability(evidence, scores_are=scores_are), scores_are)
+    diagram = reliability(evidence, scores_are=scores_are, labelling="random")  # what is said is in the evidence
+    return reliability_data(evidence, diagram, scores_are)
 
 
 def render(name: str, scripts: tuple[str, ...], data: dict[str, Any], /, **context: Any) -> str:
@@ -187,9 +216,17 @@ def render(name: str, scripts: tuple[str, ...], data: dict[str, Any], /, **conte
         scripts=[Markup(asset(script)) for script in scripts],
         data=Markup(script_safe_json(data)),
         version=__version__,
+        home=HOME,
+        made_on=made_on(),
         **context,
     )
     return text.strip()
+
+
+def made_on() -> str:
+    """Today, as a page says it."""
+    now = datetime.now().astimezone()
+    return f"{now.day} {now:%B %Y}"
 
 
 @cache

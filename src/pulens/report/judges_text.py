@@ -11,8 +11,8 @@ from pulens.report.audit_summary import SHOWN, limits, number
 
 if TYPE_CHECKING:
     from pulens.audits.judges import Agreement
-    from pulens.doors.audit import QueueResult
     from pulens.estimate import Estimate
+    from pulens.evaluation.audit import QueueResult
 
 WIDTH = 80
 
@@ -38,12 +38,12 @@ def _way_out(agreement: Agreement) -> str:
     return f" To allow for it: --reviewer-errors 0:{most:.3f},0"
 
 
-def _table(head: str, found: Mapping[str, Estimate]) -> str:
+def _table(head: str, result: Mapping[str, Estimate]) -> str:
     lines = textwrap.wrap(head, WIDTH)
     for name in SHOWN:
-        if name in found:
-            lines.append(f"  {name:<22}{number(found[name]):>9}{limits(found[name]):>24}")
-    reasons = dict.fromkeys(one.undefined_because for one in found.values() if one.undefined_because)
+        if name in result:
+            lines.append(f"  {name:<22}{number(result[name]):>9}{limits(result[name]):>24}")
+    reasons = dict.fromkeys(one.undefined_because for one in result.values() if one.undefined_because)
     for reason in reasons:
         lines += textwrap.wrap(f"undefined: {reason}", WIDTH, initial_indent="  ", subsequent_indent="  ")
     return "\n".join(lines)

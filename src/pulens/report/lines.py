@@ -6,13 +6,16 @@ import os
 import re
 import shlex
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import TypeVar
 
 from pulens.command_words import in_command_words
 from pulens.notice import Notice, Severity
 from pulens.scenario import Scenario
 
-WIDTH = 80
+Line = TypeVar("Line")
+WIDTH, SCREEN = 80, 24
+LONGEST = 225  # characters of a warning in a short answer
 TITLE = 12  # columns of what a line is about: rows, class prior, assumes
 MORE = {"command": "add --explain", "python": "see .notices"}  # where the rest is, by how the reader asked
 #: What each scenario takes for true, on one line.
@@ -22,11 +25,44 @@ ASSUMES = {
 }
 
 
+def assumed_of(scenario: Scenario, labelling: str, door: str) -> str:
+    """What is taken of labels, and of random ones how often such intervals held on real labels.
+
+    >>> assumed_of(Scenario.SINGLE_SET, "random", "compare")
+    'random labels (single-set); on real labels such intervals held 78%'
+    """
+    from pulens.selection.practice import held_on_real_labels
+
+    if labelling == "practice":
+        return f"easy positives are labelled first, as in practice ({scenario})"
+    if labelling != "random":
+        return f"{labelling} to be labelled ({scenario})"
+    return f"random labels ({scenario}); on real labels such intervals held {held_on_real_labels(door):.0%}"
+
+
 def wrapped(words: str, indent: int = 2) -> list[str]:
     """A sentence in lines of 80 columns; no break at hyphens, nor within ``p < 0.001``."""
     glued = re.sub(r"\bp ([<=]) ", "p\u00a0\\1\u00a0", words)
-    found = textwrap.wrap(glued, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)
-    return [line.replace("\u00a0", " ") for line in found]
+    result = textwrap.wrap(glued, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False, break_long_words=False)
+    return [line.replace("\u00a0", " ") for line in result]
+
+
+def narrow(text: str) -> str:
+    """A text whose long lines are broken at 80 columns, a little further in than they begin.
+
+    >>> print(narrow(f"  rates: {'many words ' * 8}"))
+      rates: many words many words many words many words many words many words many
+        words many words
+    """
+    broken = []
+    for line in text.split("\n"):
+        indent = " " * (len(line) - len(line.lstrip()))
+        broken += [line] if len(line) <= WIDTH else [f"{indent}{part}" for part in _broken(line.strip(), len(indent))]
+    return "\n".join(broken)
+
+
+def _broken(words: str, indent: int) -> list[str]:
+    return textwrap.wrap(words, WIDTH - indent, subsequent_indent="  ", break_on_hyphens=False, break_long_words=False)
 
 
 def titled(title: str, words: str) -> list[str]:
@@ -36,6 +72,35 @@ def titled(title: str, words: str) -> list[str]:
     ['rows        786 labelled, 21,605 unlabelled']
     """
     return wrapped(f"{title:<{TITLE}}{words}", TITLE)
+
+
+def on_one_screen(blocks: Iterable[Sequence[Line]], blank: Line, *, spread: bool = False) -> list[Line]:
+    """Blocks with a blank line between them, from the top as many as 24 lines have room for.
+
+    All of them where the reader asked for everything (``spread``), and where no screen would hold the blocks anyway.
+
+    >>> len(on_one_screen([["a"] * 12, ["b"] * 6, ["c"] * 5], "")), len(on_one_screen([["a"], ["b"]], ""))
+    (24, 3)
+    """
+    kept = [block for block in blocks if block]
+    room = SCREEN - sum(map(len, kept))
+    room = len(kept) if spread or room < 0 else room
+    lines: list[Line] = []
+    for place, block in enumerate(kept):
+        lines += [blank, *block] if 0 < place <= room else block
+    return lines
+
+
+def first_sentences(words: str) -> str:
+    """As many whole sentences as a short answer has room for, one at least.
+
+    >>> first_sentences(f"Few labels. {'Get more of them. ' * 20}")[-40:], first_sentences("One.")
+    ('hem. Get more of them. Get more of them.', 'One.')
+    """
+    sentences = re.split(r"(?<=[.!?]) (?=[A-Z])", words.strip())
+    while len(sentences) > 1 and len(" ".join(sentences)) > LONGEST:
+        sentences.pop()
+    return " ".join(sentences)
 
 
 def p_value(value: float) -> str:
@@ -89,11 +154,11 @@ def pasteable(command: str, indent: int = 2) -> list[str]:
 
 def _together(words: Sequence[str]) -> list[str]:
     """An option and its value, which stay on one line."""
-    found: list[str] = []
+    result: list[str] = []
     for word in words:
-        is_value = bool(found) and found[-1].startswith("--") and " " not in found[-1] and not word.startswith("--")
+        is_value = bool(result) and result[-1].startswith("--") and " " not in result[-1] and not word.startswith("--")
         if is_value:
-            found[-1] += f" {shlex.quote(word)}"
+            result[-1] += f" {shlex.quote(word)}"
         else:
-            found.append(shlex.quote(word))
-    return found
+            result.append(shlex.quote(word))
+    return result

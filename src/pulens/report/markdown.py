@@ -19,9 +19,9 @@ from pulens.report.summary import Row, Summary, summarise
 from pulens.report.top import top_rows
 
 if TYPE_CHECKING:
-    from pulens.cells import CellTable
-    from pulens.doors.evaluate import Evaluation
-    from pulens.doors.top import Top
+    from pulens.evaluation.evaluate import Evaluation
+    from pulens.evaluation.top import Top
+    from pulens.strata import CellTable
 
 
 def evaluation_markdown(
@@ -69,8 +69,8 @@ def evaluation_markdown(
     lines += _next(summary, typed)
     lines += ["", "## Assumptions", "", "| assumption | broken by | then |", "| --- | --- | --- |"]
     lines += [
-        f"| {plain(found.statement)} | {plain(found.broken_by)} | {plain(found.effect)} |"
-        for found in summary.assumptions
+        f"| {plain(result.statement)} | {plain(result.broken_by)} | {plain(result.effect)} |"
+        for result in summary.assumptions
     ]
     return "\n".join(lines)
 

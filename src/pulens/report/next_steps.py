@@ -15,11 +15,12 @@ from pulens.report.words import ranks_backwards
 
 if TYPE_CHECKING:
     from pulens.audits import AuditResult
-    from pulens.doors.evaluate import Evaluation
+    from pulens.evaluation.evaluate import Evaluation
 
 MOST_STEPS = 3
 USUAL_BUDGET, FEWEST_TO_PLAN, MORE_TO_CHECK = 200, 10, 100
 BUDGETS, AUDITS_SIMULATED = (60, 100, 200), 8  # of the forecast of what checking would buy
+SETTLED = "that settles precision, recall and F1"
 NARROWER = 0.8  # times as wide: what is worth an afternoon
 USUAL_FACTOR = 2  # by which labelling may favour high scores, to begin with
 REPLACED = ("--class-prior", "--unlabelled-prior", "--audit", "--combine")  # by a step that settles the class prior
@@ -89,8 +90,8 @@ def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
         return (_turn_scores(),)
     if not evaluation.tally.totals.unlabelled:
         return ()
-    settled = evaluation.class_prior.method.startswith("audit") and evaluation.audit is not None
-    say = None if settled else _say_prior(evaluation)
+    resolved = evaluation.class_prior.method.startswith("audit") and evaluation.audit is not None
+    say = None if resolved else _say_prior(evaluation)
     has_none = evaluation.evidence.label_noise or evaluation.within is not None or evaluation.if_random is not None
     steps = [_audit(evaluation), say, None if has_none else _other_labelling()]
     return tuple(step for step in steps if step is not None)[:MOST_STEPS]
@@ -99,7 +100,7 @@ def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
 def _turn_scores() -> NextStep:
     return NextStep(
         "turn-scores",
-        "Check that higher scores mean more positive. If they mean the opposite, turn their sign.",
+        "Check that higher scores mean more positive. If they mean the opposite, change their sign.",
         "pulens.evaluate(labels, -scores)",
     )
 
@@ -109,8 +110,8 @@ def _say_prior(evaluation: Evaluation) -> NextStep | None:
     if is_estimated(prior):
         return NextStep(
             "say-prior",
-            "If you know how common positives are, give it: a number, or a range if you are not sure.",
-            "pulens.evaluate(labels, scores, class_prior=(<low>, <high>))",
+            "If you know how common positives are, give the class prior: a number, or a range.",
+            "pulens.evaluate(<rows>, class_prior=(<low>, <high>))",
             ("--class-prior", "<low>:<high>"),
             REPLACED,
         )
@@ -119,8 +120,8 @@ def _say_prior(evaluation: Evaluation) -> NextStep | None:
     low, high = _range_around(evaluation)
     return NextStep(
         "say-range",
-        f"A class prior is seldom known exactly: see what a range around {prior.value:.3g} leaves open.",
-        f"pulens.evaluate(labels, scores, class_prior=({low}, {high}))",
+        f"The class prior is rarely known exactly: try a range around {prior.value:.3g}.",
+        f"pulens.evaluate(<rows>, class_prior=({low}, {high}))",
         ("--class-prior", f"{low}:{high}"),
         REPLACED,
     )
@@ -154,29 +155,28 @@ def _audit(evaluation: Evaluation) -> NextStep | None:
     options = ("--threshold", repr(evaluation.threshold)) if math.isfinite(evaluation.threshold) else ()
     return NextStep(
         "audit",
-        f"Check {rows} rows by hand: precision, recall and F1 are then known however labels came about{words}.",
-        f'pulens.plan_audit(labels, scores, {given}).write("queue.csv")',
+        f"Check {rows} rows by hand: {words}.",
+        f'pulens.plan_audit(<rows>, {given}).write("queue.csv")',
         (*options, "--budget", str(rows), "--out", "queue.csv"),
         command=("audit", "plan"),
     )
 
 
 def _forecast(evaluation: Evaluation, most: int) -> tuple[int, str]:
-    """How many rows to check, and how wide the interval of F1 would become; words only where it is wide now."""
-    from pulens.doors.audit import expected_widths
+    """How many rows to check, and what that gives: how well F1 is then known, where it is not known well now."""
+    from pulens.evaluation.audit import expected_widths
 
     now = evaluation.estimates["f1"].interval
     budgets = [budget for budget in BUDGETS if budget <= evaluation.tally.totals.unlabelled]
     if now is None or not budgets or evaluation.tally.is_weighted or not math.isfinite(evaluation.threshold):
-        return most, ""
+        return most, SETTLED
     tally, scenario = evaluation.tally, evaluation.scenario
-    found = expected_widths(tally, evaluation.threshold, scenario, budgets, audits=AUDITS_SIMULATED)
-    widths = {budget: sum(found.width("f1", budget)) / 2 for budget in budgets}
+    result = expected_widths(tally, evaluation.threshold, scenario, budgets, audits=AUDITS_SIMULATED)
+    widths = {budget: sum(result.width("f1", budget)) / 2 for budget in budgets}
     helps = [budget for budget in budgets if widths[budget] < NARROWER * now.width]
     if not helps:
-        return budgets[-1], ""
-    more = "".join(f"; {widths[budget]:.2f} with {budget}" for budget in helps[1:][-1:])
-    return helps[0], f" (F1 within {widths[helps[0]]:.2f}, now {now.width:.2f}{more})"
+        return budgets[-1], SETTLED
+    return helps[0], f"F1 to ±{widths[helps[0]] / 2:.2f} (now ±{now.width / 2:.2f}), however labelled"
 
 
 def rows_to_check(unlabelled: float) -> int:
@@ -198,7 +198,7 @@ def _more(audit: AuditResult) -> NextStep | None:
     rows = int(min(checked + MORE_TO_CHECK, audit.counts.rows.sum()))
     return NextStep(
         "audit-more",
-        f"Check {rows - checked} more rows of the same plan: intervals that assume nothing become narrower.",
+        f"Check {rows - checked} more rows of the same plan: the intervals become narrower.",
         f'evaluation.audit.more(budget={rows}).write("queue2.csv")',
         ("--budget", str(rows), "--out", "queue2.csv"),
         command=("audit", "more"),
@@ -210,7 +210,7 @@ def _other_labelling() -> NextStep:
         "sensitivity",
         "Were high-scoring positives more likely to be labelled? See how each number changes if they were twice as "
         "likely.",
-        f"pulens.evaluate(labels, scores, labelling={USUAL_FACTOR})",
+        f"pulens.evaluate(<rows>, labelling={USUAL_FACTOR})",
         ("--labelling", str(USUAL_FACTOR)),
         ("--labelling",),
     )

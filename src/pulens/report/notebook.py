@@ -13,7 +13,7 @@ from pulens.report.text import AGAINST
 from pulens.report.words import percent
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
+    from pulens.evaluation.evaluate import Evaluation
 
 
 def evaluation_html(evaluation: Evaluation) -> str:

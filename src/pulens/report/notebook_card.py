@@ -50,8 +50,8 @@ def _colours(theme: str, used_by: str) -> str:
     start = page.index(":root {" if theme == "light" else ':root[data-theme="dark"] {')
     block = page[start : page.index("}", start)]
     used = set(re.findall(r"var\((--[\w-]+)\)", used_by))
-    found = {name: value.strip() for name, value in re.findall(r"(--[\w-]+):([^;]+);", block)}
-    return "".join(f"{name}:{found[name]};" for name in sorted(used))
+    result = {name: value.strip() for name, value in re.findall(r"(--[\w-]+):([^;]+);", block)}
+    return "".join(f"{name}:{result[name]};" for name in sorted(used))
 
 
 def _short(style: str) -> str:

@@ -12,8 +12,8 @@ from pulens.metrics import METRICS
 from pulens.report.summary import Row
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
     from pulens.estimate import Curve, Estimate
+    from pulens.evaluation.evaluate import Evaluation
 
 BAR = 200.0  # units along a bar
 WIDE, HIGH = 280.0, 190.0  # of a curve's frame
@@ -40,8 +40,8 @@ def bars_of(row: Row) -> Bars | None:
     def place(value: float) -> float:
         return round(BAR * min(max((value - low) / (high - low), 0.0), 1.0), 1)
 
-    def end(found: Estimate) -> float | None:
-        return None if math.isnan(found.value) else place(found.value)
+    def end(result: Estimate) -> float | None:
+        return None if math.isnan(result.value) else place(result.value)
 
     reach = row.recovered.interval
     known = row.interval and reach is not None
@@ -68,16 +68,16 @@ class CurvePicture:
 def curves_of(evaluation: Evaluation) -> list[CurvePicture]:
     """ROC and precision against recall, recovered and uncorrected."""
     point = evaluation.at(evaluation.threshold)
-    found = {name: point.estimates[name].value for name in ("recall", "specificity", "precision")}
+    result = {name: point.estimates[name].value for name in ("recall", "specificity", "precision")}
     share = evaluation.evidence.recovery.class_prior
     roc = (evaluation.roc, evaluation.uncorrected_roc)
     precision_recall = (evaluation.precision_recall, evaluation.uncorrected_precision_recall)
     return [
-        _picture("ROC", *roc, (1 - found["specificity"], found["recall"]), ((0, 0), (1, 1)), evaluation, "roc_auc"),
+        _picture("ROC", *roc, (1 - result["specificity"], result["recall"]), ((0, 0), (1, 1)), evaluation, "roc_auc"),
         _picture(
             "Precision and recall",
             *precision_recall,
-            (found["recall"], found["precision"]),
+            (result["recall"], result["precision"]),
             ((0, share), (1, share)),
             evaluation,
             "average_precision",

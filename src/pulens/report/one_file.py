@@ -8,42 +8,47 @@ the same function that draws them for Python.
 from __future__ import annotations
 
 import math
+import re
 from base64 import b64encode
 from collections.abc import Iterable
+from dataclasses import asdict
 from hashlib import sha256
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from pulens._version import __version__
-from pulens.intervals.kernels.quantiles import seeded_levels
-from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS
+from pulens.inference.kernels.quantiles import seeded_levels
+from pulens.inference.kernels.resampling import DEFAULT_REDRAWS
 from pulens.metrics import METRICS, in_reading_order, leading
+from pulens.metrics.parts.rests_on import BASIS
 from pulens.metrics.parts.withholding import BECAUSE, WIDE
-from pulens.report.html import SCRIPTS, asset, script_safe_json, template
+from pulens.priors.feasible import UNEVEN
+from pulens.report.html import HOME, SLIDERS_KEEP, asset, script_safe_json, scripts_for, template
 from pulens.report.script_templates import templates_as_script
 from pulens.report.slimming import slim_script, slim_styles
 from pulens.report.summary import MARK
-from pulens.report.words import ASSUMES_RANDOM, title_of
+from pulens.report.words import ASSUMES_RANDOM, IN_PRACTICE, assumptions, status_of, title_of
+from pulens.selection import distortion, inference, labelling, practice, tilts
+
+if TYPE_CHECKING:
+    from pulens.evaluation.evaluate import Evaluation
 
 TEXTS = "one_file/texts.js"
 #: Scripts of the report and the page that the worker runs too: the file holds them once.
-SHARED = ("recovery.js", "decision.js", TEXTS)
+SHARED = ("recovery.js", TEXTS)
 #: What counts and computes beside them, in the order in which parts need one another; it runs in a worker.
 COMPUTING = (
     *(f"one_file/{name}.js" for name in ("numbers", "tally", "random", "evidence", "estimates", "intervals")),
-    *(f"one_file/{name}.js" for name in ("sentences", "ladder", "cost_card", "answer", "page_data", "evaluating")),
+    *(f"one_file/{name}.js" for name in ("practice", "sentences", "answer", "page_data", "evaluating")),
     *(f"one_file/{name}.js" for name in ("reading", "columns", "tally_file")),
-    *(f"one_file/{name}.js" for name in ("segment_rows", "segment_priors", "segments", "segment_gaps")),
     *(f"one_file/{name}.js" for name in ("audit_keys", "audit_plan", "audit_queue", "audit_limits", "audit_estimates")),
-    *(f"one_file/{name}.js" for name in ("audit_area", "audit_precision", "audit_labelling", "audit_forecast")),
+    *(f"one_file/{name}.js" for name in ("audit_area", "audit_precision", "audit_forecast")),
     *(f"one_file/{name}.js" for name in ("audit_answers", "audit_shown")),
 )
 WORKER = "one_file/worker.js"
 #: What the page itself runs, beside the templates.
 SHOWING = tuple(f"one_file/{name}.js" for name in ("filling", "audit_card", "page"))
-#: What the report runs next to its own scripts where it compares groups.
-WITH_SEGMENTS = ("sorting.js", "segments.js")
 RANK_BITS = 11  # of a place among 2,000 redraws
 TEMPLATES = ("evaluation.html.j2", "one_file_audited.html.j2")
 SEED = 0  # where chance starts, as for :func:`pulens.evaluate`
@@ -62,15 +67,68 @@ def fixed_facts() -> dict[str, Any]:
     return {
         "metrics": [_metric_facts(name) for name in ordered],
         "tiles": list(leading("tiles")),
-        "table": list(leading("table")),
-        "segments": list(leading("segments")),
-        "top": [_metric_facts(name) for name in ("precision_at_k", "recall_at_k")],
         "ranks": [_packed_ranks(column) for column in levels],
-        "sobol": _packed_sobol(),
-        "status": ASSUMES_RANDOM,
+        "status": {**_statuses(), "random": ASSUMES_RANDOM},
+        "basis": BASIS,
+        "sliders": SLIDERS_KEEP,
+        "assumptions": _assumptions(),
+        "practice": _practice(),
         "withheld": {"wide": WIDE, "because": BECAUSE, "mark": MARK},
         "afterLevels": {"state": _words(inner["state"]), "increment": _words(inner["inc"])},
     }
+
+
+def _practice() -> dict[str, Any]:
+    """How labels favour easy positives in practice: the constants of :mod:`pulens.selection`, no others."""
+    shipped = practice.shipped()
+
+    def order(key: int) -> dict[str, Any]:
+        state = np.random.PCG64([SEED, key]).state["state"]
+        return {"state": _words(state["state"]), "increment": _words(state["inc"])}
+
+    own = ("intercept", "slope", "scale", "skew", "freedom", "at_thresholds", "widening", "guarantee")
+    return {
+        **{name: getattr(shipped, name) for name in own},
+        "shift": practice.MEDIAN_SHIFT,
+        "widens_from": practice.WIDENS_FROM,
+        "aside": [practice.ASIDE_FROM, practice.ASIDE_OVER, practice.MOST_ASIDE],
+        "areas": [practice.LOWEST_AREA, practice.HIGHEST_AREA],
+        "flat": distortion.FLAT,
+        "steepest": distortion.STEEPEST,
+        "grid": tilts.GRID.tolist(),
+        "thresholds": tilts.MOST_THRESHOLDS,
+        "variance": tilts.NARROWEST_VARIANCE,
+        "nodes": inference.NODES,
+        "method": inference.METHOD,
+        "highest": labelling.HIGHEST,
+        "uneven": UNEVEN,
+        "levels": order(inference.LEVELS_KEY),
+        "hidden": order(inference.HIDDEN_KEY),
+    }
+
+
+def _some(scenario: str, **asked: Any) -> Evaluation:
+    """An evaluation of a few rows of every kind, for the sentences that it is told in."""
+    from pulens.evaluation.evaluate import evaluate
+
+    return evaluate([1, 1, 0, 0, 0, -1], [5, 4, 5, 3, 2, 1], scenario=scenario, confidence=None, **asked)
+
+
+def _statuses() -> dict[str, tuple[str, str]]:
+    from pulens.evaluation.evaluate import evaluate
+
+    known = evaluate([1, 1, 0], [3, 2, 1], negative=0, confidence=None)
+    return {"practice": status_of(_some("single-set", class_prior=0.4)), "known": status_of(known)}
+
+
+def _assumptions() -> dict[str, Any]:
+    """What an evaluation assumes, in Python's sentences: by scenario for random labels, and what differs otherwise."""
+    found = {}
+    for scenario in ("single-set", "case-control"):
+        *listed, threshold = map(asdict, assumptions(_some(scenario, class_prior=0.4, labelling="random")))
+        found[scenario] = listed
+    statement = re.sub(r"threshold \S+", "threshold THRESHOLD", threshold["statement"])
+    return {**found, "threshold": {**threshold, "statement": statement}, "practice": asdict(IN_PRACTICE)}
 
 
 def _metric_facts(name: str) -> dict[str, Any]:
@@ -78,7 +136,6 @@ def _metric_facts(name: str) -> dict[str, Any]:
     return {
         "name": name,
         "title": title_of(name),
-        "own_title": metric.title,
         "meaning": metric.summary,
         "derivation": metric.derivation,
         "tile": metric.shown.tiles,
@@ -110,15 +167,6 @@ def _packed(numbers: Any, widths: Any) -> str:
     return b64encode(np.packbits(np.array(bits, np.uint8), bitorder="little").tobytes()).decode()
 
 
-def _packed_sobol(groups: int = 100, columns: int = 12) -> str:
-    """Direction numbers of Sobol's sequence for 4,096 points in this many dimensions: odd, each with a bit more."""
-    from scipy.stats import qmc
-
-    drawn = qmc.Sobol(groups, scramble=False)
-    numbers = drawn._sv[:, :columns] >> (drawn.bits - 1 - np.arange(columns, dtype=drawn._sv.dtype))
-    return _packed(numbers.ravel().astype(int) >> 1, np.tile(np.arange(columns), groups))
-
-
 def _words(number: int) -> list[int]:
     """A whole number of 128 bits as words of 32, the lowest first."""
     return [number >> shift & 0xFFFFFFFF for shift in (0, 32, 64, 96)]
@@ -135,7 +183,6 @@ const unpacked = (text, many, widthOf) => {
   });
 };
 fixedFacts.ranks = fixedFacts.ranks.map((text) => unpacked(text, 2000, () => 11));
-fixedFacts.sobol = unpacked(fixedFacts.sobol, 1200, (place) => place % 12).map((number) => 2 * number + 1);
 for (const metric of fixedFacts.metrics) metric.highest ??= Infinity;
 fixedFacts.byName = Object.fromEntries(fixedFacts.metrics.map((metric) => [metric.name, metric]));
 """
@@ -166,7 +213,7 @@ def one_page() -> str:
     """
     from markupsafe import Markup
 
-    scripts = {name: _inert(slim_script(asset(name))) for name in (*SCRIPTS, *WITH_SEGMENTS)}
+    scripts = {name: _inert(slim_script(asset(name))) for name in scripts_for()}
     report = "\n".join([REPORT[0], *scripts.values(), REPORT[1]])
     templates = templates_as_script(TEMPLATES)
     texts = _inert(slim_script(asset(TEXTS)))
@@ -174,6 +221,7 @@ def one_page() -> str:
     styles, own_styles = slim_styles(asset("page.css")), slim_styles(asset("one_file/page.css"))
     text = template("one_file.html.j2").render(
         version=__version__,
+        home=HOME,
         policy=Markup(policy(scripts=[texts, script, report], styles=[styles, own_styles])),
         styles=Markup(styles),
         own_styles=Markup(own_styles),

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
-from pulens.doors.other_scenario import under_scenario
-from pulens.doors.sensitivity import ranges_under_other_labelling, sensitivity_curve
 from pulens.errors import AssumptionError, PulensError
-from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.redraws import compress
+from pulens.evaluation.other_scenario import under_scenario
+from pulens.inference.intervals import IntervalEstimator
+from pulens.inference.kernels.redraws import compress
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.measure import value as metric_value
@@ -25,9 +24,10 @@ from pulens.report.summary import Row, Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
 from pulens.scenario import Scenario
+from pulens.selection.favouring import ranges_under_other_labelling, sensitivity_curve
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
+    from pulens.evaluation.evaluate import Evaluation
     from pulens.evidence import Evidence
 
 MOST_BINS = 48
@@ -215,14 +215,14 @@ def _factor(evaluation: Evaluation) -> dict[str, float]:
 
 def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
     """Where random labels are impossible: what the page leads with, and the table of the nearest possible world."""
-    found = evaluation.contradiction
-    if found is None:
+    result = evaluation.contradiction
+    if result is None:
         return None
-    table = None if found.favours is None else evaluation.at(evaluation.threshold).table
+    table = None if result.favours is None else evaluation.at(evaluation.threshold).table
     names = {"truePositive": "true_positive", "falsePositive": "false_positive"}
     names |= {"falseNegative": "false_negative", "trueNegative": "true_negative"}
     cells = None if table is None else {cell: float(getattr(table, name)[0]) for cell, name in names.items()}
-    return {**found.to_dict(), "verdict": list(summary.verdict), "cells": cells}
+    return {**result.to_dict(), "verdict": list(summary.verdict), "cells": cells}
 
 
 def metric_data(row: Row, evaluation: Evaluation) -> dict[str, Any]:
@@ -260,17 +260,17 @@ def _area_offsets(evaluation: Evaluation, given: Evidence, top: float) -> dict[s
     evidence = given.with_tally(compress(given.tally))
     # not cut at 0 and 1: between a prior at which an end is cut and one at which it is not nothing is linear
     metric, totals = replace(METRICS["roc_auc"], lowest=-math.inf, highest=math.inf), evidence.tally.totals
-    found: dict[str, list[float]] = {"priors": [], "low": [], "high": []}
+    result: dict[str, list[float]] = {"priors": [], "low": [], "high": []}
     for prior in np.linspace(0.0, top, PRIORS_WITH_INTERVALS).tolist():
         population = population_prior(prior, totals, evidence.scenario, evidence.label_noise)
         exact = replace(evidence, class_prior=ClassPrior(population, prior, "tried"), prior_held="population")
-        area = estimate("roc_auc", metric, exact, doubts=Doubts(exact, evaluation.resampling))
+        area = estimate("roc_auc", metric, exact, doubts=IntervalEstimator(exact, evaluation.resampling))
         if area.interval is None:
             return None
-        found["priors"].append(prior)
-        found["low"].append(area.interval.low - area.value)
-        found["high"].append(area.interval.high - area.value)
-    return found
+        result["priors"].append(prior)
+        result["low"].append(area.interval.low - area.value)
+        result["high"].append(area.interval.high - area.value)
+    return result
 
 
 def _sensitivity(evaluation: Evaluation, thinned: Thinned) -> dict[str, Any] | None:

@@ -23,7 +23,7 @@ Population: {{ diagram.target_population }}.</p>
 {%- for one, verdict in bins %}
 <tr><td>({{ "%.4f" % one.low }}, {{ "%.4f" % one.high }}]</td><td>{{ "{:,.10g}".format(one.labelled) }}</td>
 <td>{{ "{:,.10g}".format(one.unlabelled) }}</td>
-{%- if one.fraction == one.fraction %}<td>{{ "%.4f" % one.confidence }}</td><td>{{ "%.4f" % one.fraction }}</td>
+{%- if one.fraction == one.fraction %}<td>{{ "%.4f" % one.confidence }}</td><td>{{ "%.4f" % one.clipped }}</td>
 <td>{% if one.interval %}{{ "%.3f" % one.interval.low }} to {{ "%.3f" % one.interval.high }}{% endif %}</td>
 <td>{{ verdict }}</td>{% else %}<td colspan="4">no rows of the population</td>{% endif %}</tr>
 {%- endfor %}
@@ -78,7 +78,7 @@ def reliability_svg(diagram: Reliability) -> str:
     shapes.append(f'<polyline points="{joined}" fill="none" stroke="#1f5fa8" stroke-width="1.5"/>')
     shapes += [
         f'<circle cx="{x(one.confidence)}" cy="{y(one.clipped)}" r="3.5" fill="#1f5fa8">'
-        f"<title>predicted {one.confidence:.4f}, actual {one.fraction:.4f}</title></circle>"
+        f"<title>predicted {one.confidence:.4f}, actual {one.clipped:.4f}</title></circle>"
         for one in diagram.points
     ]
     wide = [one for one in diagram.bins if one.high > one.low and one.population > 0]

@@ -73,12 +73,12 @@ class _Template:
     counter: int = 0
 
     def script(self, tree: nodes.Template) -> str:
-        self.own = {found.name for found in tree.find_all(nodes.Macro)}
+        self.own = {result.name for result in tree.find_all(nodes.Macro)}
         base, blocks, macros = "null", [], []
-        for found in tree.find_all(nodes.FromImport):
-            place = self._constant(found.template)
+        for result in tree.find_all(nodes.FromImport):
+            place = self._constant(result.template)
             self.needed.append(place)
-            for each in found.names:
+            for each in result.names:
                 self.imported[each if isinstance(each, str) else each[1]] = place
         for extends in tree.find_all(nodes.Extends):
             base = json.dumps(self._constant(extends.template))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pulens.command_words import in_command_words
 from pulens.estimate import Estimate, Interval
 from pulens.notice import Notice
-from pulens.report.lines import ASSUMES, folded, titled, wrapped
+from pulens.report.lines import assumed_of, folded, titled, wrapped
 from pulens.report.markdown import plain
 from pulens.report.segments_shown import MOST_IN_FULL, MOST_SKIPPED, About, by_value, shown_segments
 from pulens.report.segments_verdict import segments_verdict
@@ -20,7 +20,7 @@ from pulens.report.words import scenario_words
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
-    from pulens.doors.segments import Evaluations, Segment
+    from pulens.groups.segments import Evaluations, Segment
 
 WIDTH = 80
 SHOWN = 3  # metrics in a table of 80 columns
@@ -51,16 +51,16 @@ class Line(NamedTuple):
     cells: tuple[Cell, ...]  # the class prior, then metrics
 
 
-def titles(found: Evaluations) -> tuple[str, ...]:
+def titles(result: Evaluations) -> tuple[str, ...]:
     """Of the columns: the segment, rows, the class prior, metrics."""
-    shown = (metric_title(name) for name in found.metrics[:SHOWN])
-    return (found.group_by, "labelled", "unlabelled", "class prior", *shown)
+    shown = (metric_title(name) for name in result.metrics[:SHOWN])
+    return (result.group_by, "labelled", "unlabelled", "class prior", *shown)
 
 
-def lines_of(found: Evaluations, segments: Iterable[Any]) -> Iterator[Line]:
+def lines_of(result: Evaluations, segments: Iterable[Any]) -> Iterator[Line]:
     """What the tables show of some segments."""
     for segment in segments:
-        yield line_of(found.segments[segment], found.metrics[:SHOWN])
+        yield line_of(result.segments[segment], result.metrics[:SHOWN])
 
 
 def line_of(segment: Segment, metrics: tuple[str, ...]) -> Line:
@@ -87,14 +87,14 @@ def _ends(interval: Interval | None) -> str:
     return "" if interval is None or interval.width == 0 else f"{_number(interval.low)}-{_number(interval.high)}"
 
 
-def shared_notices(found: Evaluations) -> list[tuple[Notice, str]]:
+def shared_notices(result: Evaluations) -> list[tuple[Notice, str]]:
     """Each kind of warning once, worst first, with the segments it is about."""
-    return [(about.notice, _names(about)) for about in found.warned]
+    return [(about.notice, _names(about)) for about in result.warned]
 
 
 def _names(about: About) -> str:
     """One segment by its name; several by number and names, with the one that the words after it are about."""
-    from pulens.doors.segments import title_of
+    from pulens.groups.segments import title_of
 
     names = [shortened(title_of(segment), LONGEST_NAME) for segment in about.names]
     if about.many == 1:
@@ -103,93 +103,93 @@ def _names(about: About) -> str:
     return f"{about.many:,} segments ({', '.join(names)}{more}), such as {names[0]}"
 
 
-def head_of(found: Evaluations) -> tuple[str, ...]:
+def head_of(result: Evaluations) -> tuple[str, ...]:
     """Where class priors and labels came from, which threshold is used, clusters: what to read before the table."""
-    said = f"{found.prior_words}.", f"labels: {labels_of(found)}.", f"threshold: {found.threshold_words}."
-    return said if found.clusters is None else (*said, f"clusters: {found.clusters}.")
+    said = f"{result.prior_words}.", f"labels: {labels_of(result)}.", f"threshold: {result.threshold_words}."
+    return said if result.clusters is None else (*said, f"clusters: {result.clusters}.")
 
 
-def labels_of(found: Evaluations) -> str:
+def labels_of(result: Evaluations) -> str:
     """How the rows of all segments are taken to have got their labels."""
-    return scenario_words(next(iter(found.values())).scenario)
+    return scenario_words(next(iter(result.values())).scenario)
 
 
-def segments_text(found: Evaluations, way: str = "python", *, explain: bool = False) -> str:
+def segments_text(result: Evaluations, way: str = "python", *, explain: bool = False) -> str:
     """The verdict, a line per segment, where class priors come from, the worst warning; all of it on request."""
-    prior = in_command_words(found.prior_words) if way == "command" else found.prior_words
-    same = [f"{prior}."] if found.says_same_prior else []
-    lines = [line for words in (*same, verdict_of(found)) for line in wrapped(words, 0)]
+    prior = in_command_words(result.prior_words) if way == "command" else result.prior_words
+    same = [f"{prior}."] if result.says_same_prior else []
+    lines = [line for words in (*same, verdict_of(result)) for line in wrapped(words, 0)]
     if explain:
-        shown = shown_segments(found)
+        shown = shown_segments(result)
         lines += ["", *wrapped(shown.words, 0)] if shown.words else []
-        lines += ["", *table_lines(found, shown.segments), ""]
-        lines += [line for words in head_of(found)[len(same) :] for line in wrapped(words)]
+        lines += ["", *table_lines(result, shown.segments), ""]
+        lines += [line for words in head_of(result)[len(same) :] for line in wrapped(words)]
     else:
-        lines += ["", *short_lines(found), ""]
+        lines += ["", *short_lines(result), ""]
         lines += [] if same else titled("class prior", prior.removeprefix("class priors: "))
-        lines += titled("threshold", found.threshold_words)
-        lines += titled("assumes", ASSUMES[next(iter(found.values())).scenario])
-        lines += [] if found.clusters is None else titled("clusters", str(found.clusters))
-    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(found)]
+        lines += titled("threshold", result.threshold_words)
+        lines += titled("assumes", assumed_of(next(iter(result.values())).scenario, result.labelling, "segments"))
+        lines += [] if result.clusters is None else titled("clusters", str(result.clusters))
+    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(result)]
     lines += folded(notices, way, explain=explain)
-    for line in skipped_lines(found, explain=explain):
+    for line in skipped_lines(result, explain=explain):
         lines += ["", *wrapped(line)]
     return "\n".join(lines)
 
 
-def verdict_of(found: Evaluations) -> str:
+def verdict_of(result: Evaluations) -> str:
     """Which segment is worst, or that none clearly differs."""
-    from pulens.doors.segments import title_of
+    from pulens.groups.segments import title_of
 
-    return segments_verdict(found, found.metrics[:SHOWN], lambda one: shortened(title_of(one), LONGEST_NAME))
+    return segments_verdict(result, result.metrics[:SHOWN], lambda one: shortened(title_of(one), LONGEST_NAME))
 
 
-def short_lines(found: Evaluations) -> list[str]:
+def short_lines(result: Evaluations) -> list[str]:
     """A line per segment: labelled rows, and each metric with its interval; of many segments the ends of the list."""
-    segments, many = list(found), len(found)
+    segments, many = list(result), len(result)
     if many > MOST_SHORT:
-        ordered = by_value(found, found.metrics[0])
+        ordered = by_value(result, result.metrics[0])
         segments = [*ordered[:AT_THE_ENDS], *ordered[-AT_THE_ENDS:]]
-    metrics = found.metrics[:SHOWN]
-    rows = [line_of(found.segments[segment], metrics) for segment in segments]
+    metrics = result.metrics[:SHOWN]
+    rows = [line_of(result.segments[segment], metrics) for segment in segments]
     count = max(len("labelled"), *(len(row.labelled) for row in rows)) + 1
     room = WIDTH - count - ONE_LINE * len(metrics)
-    width = max(min(room, max(len(found.group_by), *(len(row.name) for row in rows))), 6)
+    width = max(min(room, max(len(result.group_by), *(len(row.name) for row in rows))), 6)
     heads = "".join(f"{shortened(metric_title(name), ONE_LINE - 2):>{ONE_LINE}}" for name in metrics)
-    lines = [f"{shortened(found.group_by, width):<{width}}{'labelled':>{count}}{heads}"]
+    lines = [f"{shortened(result.group_by, width):<{width}}{'labelled':>{count}}{heads}"]
     for row in rows:
         cells = "".join(f"{f'{cell.value} {cell.interval}'.rstrip():>{ONE_LINE}}" for cell in row.cells[1:])
         lines.append(f"{shortened(row.name, width):<{width}}{row.labelled:>{count}}{cells}".rstrip())
     if len(segments) < many:
-        title = metric_title(found.metrics[0])
+        title = metric_title(result.metrics[0])
         lines.append(f"  {len(segments)} of {many:,} segments: lowest and highest {title}; more: --explain, --json")
     return lines
 
 
-def skipped_lines(found: Evaluations, most: int | None = None, *, explain: bool = True) -> list[str]:
+def skipped_lines(result: Evaluations, most: int | None = None, *, explain: bool = True) -> list[str]:
     """A sentence for each segment that was left out; segments with the same reason share one, unless asked for."""
-    from pulens.doors.segments import title_of
+    from pulens.groups.segments import title_of
 
     if most is None:
-        most = len(found.skipped) if len(found.skipped) <= MOST_IN_FULL else MOST_SKIPPED
+        most = len(result.skipped) if len(result.skipped) <= MOST_IN_FULL else MOST_SKIPPED
     if not explain:
-        return _skipped_together(found)
-    told = [f"{title_of(segment)}: not evaluated: {reason}" for segment, reason in islice(found.skipped.items(), most)]
-    left = len(found.skipped) - len(told)
+        return _skipped_together(result)
+    told = [f"{title_of(segment)}: not evaluated: {reason}" for segment, reason in islice(result.skipped.items(), most)]
+    left = len(result.skipped) - len(told)
     return [*told, f"{left:,} more segments were not evaluated; the JSON says why."] if left else told
 
 
-def _skipped_together(found: Evaluations) -> list[str]:
+def _skipped_together(result: Evaluations) -> list[str]:
     """One sentence for each kind of reason, whatever its numbers."""
-    from pulens.doors.segments import title_of
+    from pulens.groups.segments import title_of
 
     kinds: dict[str, list[Any]] = {}
-    for segment, reason in found.skipped.items():
+    for segment, reason in result.skipped.items():
         kinds.setdefault(re.sub(r"\d[\d,.]*", "#", reason), []).append(segment)
     lines = []
     for segments in list(kinds.values())[:MOST_KINDS]:
         first = shortened(title_of(segments[0]), LONGEST_NAME)
-        reason = found.skipped[segments[0]]
+        reason = result.skipped[segments[0]]
         if len(segments) == 1:
             lines.append(f"{first}: not evaluated: {reason}")
         else:
@@ -197,10 +197,10 @@ def _skipped_together(found: Evaluations) -> list[str]:
     return lines
 
 
-def table_lines(found: Evaluations, segments: Sequence[Any]) -> list[str]:
+def table_lines(result: Evaluations, segments: Sequence[Any]) -> list[str]:
     """The table alone, no line longer than 80 characters unless numbers of rows are that long."""
-    heads = titles(found)
-    rows = list(lines_of(found, segments))
+    heads = titles(result)
+    rows = list(lines_of(result, segments))
     counts = max(len(heads[2]), *(max(len(row.labelled), len(row.unlabelled)) for row in rows))
     name_width = max(WIDTH - counts - 1 - CELL * len(heads[3:]), len(BELOW_NAME))
     name_width = max(min(name_width, max(len(heads[0]), *(len(row.name) for row in rows))), len(BELOW_NAME))
@@ -210,7 +210,7 @@ def table_lines(found: Evaluations, segments: Sequence[Any]) -> list[str]:
         return (text + "".join(f"{value:>{CELL}}" for value in cells)).rstrip()
 
     lines = [joined(heads[0], heads[1], heads[3:])]
-    lines.append(joined(BELOW_NAME, heads[2], (interval_name_of(found),) * len(heads[3:])))
+    lines.append(joined(BELOW_NAME, heads[2], (interval_name_of(result),) * len(heads[3:])))
     for row in rows:
         values, intervals = (tuple(part) for part in zip(*row.cells, strict=True))
         lines.append(joined(row.name, row.labelled, values))
@@ -218,8 +218,8 @@ def table_lines(found: Evaluations, segments: Sequence[Any]) -> list[str]:
     return lines
 
 
-def interval_name_of(found: Evaluations) -> str:
-    resampling = next(iter(found.values())).resampling
+def interval_name_of(result: Evaluations) -> str:
+    resampling = next(iter(result.values())).resampling
     return "range" if resampling is None else f"{resampling.confidence:.0%}"
 
 
@@ -231,31 +231,31 @@ def shortened(name: str, width: int) -> str:
     return flat if len(flat) <= width else f"{flat[: width - 1]}…"
 
 
-def segments_html(found: Evaluations) -> str:
+def segments_html(result: Evaluations) -> str:
     """The table as a card for notebooks, with every text escaped."""
     from pulens.report.notebook_card import card
 
-    shown = shown_segments(found)
+    shown = shown_segments(result)
     return card(
         "notebook_segments.html.j2",
-        head=(verdict_of(found), *head_of(found)),
+        head=(verdict_of(result), *head_of(result)),
         left=shown.words,
-        titles=titles(found),
-        lines=list(lines_of(found, shown.segments)),
-        notices=[replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(found)],
-        skipped=skipped_lines(found),
+        titles=titles(result),
+        lines=list(lines_of(result, shown.segments)),
+        notices=[replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(result)],
+        skipped=skipped_lines(result),
     )
 
 
-def segments_markdown(found: Evaluations, *, title: str | None = None) -> str:
+def segments_markdown(result: Evaluations, *, title: str | None = None) -> str:
     """What was assumed, the table, the warnings and what was left out."""
-    heads = titles(found)
+    heads = titles(result)
     lines = [
-        f"# {plain(title or f'By {found.group_by}')}",
+        f"# {plain(title or f'By {result.group_by}')}",
         "",
-        plain(verdict_of(found)),
+        plain(verdict_of(result)),
         "",
-        *(f"{plain(words)}  " for words in head_of(found)),
+        *(f"{plain(words)}  " for words in head_of(result)),
         "",
     ]
     header = (*heads[:4], "from", *heads[4:])
@@ -263,18 +263,18 @@ def segments_markdown(found: Evaluations, *, title: str | None = None) -> str:
         f"| {' | '.join(map(plain, header))} |",
         f"| --- | ---: | ---: | ---: | --- |{' ---: |' * len(heads[4:])}",
     ]
-    segments = list(found)
+    segments = list(result)
     if len(segments) > MOST_ROWS:
-        segments = by_value(found, found.metrics[0])[:MOST_ROWS]
-    for row in lines_of(found, segments):
+        segments = by_value(result, result.metrics[0])[:MOST_ROWS]
+    for row in lines_of(result, segments):
         prior, *rest = (f"{cell.value} ({cell.interval})" if cell.interval else cell.value for cell in row.cells)
         cells = (row.name, row.labelled, row.unlabelled, prior, row.source, *rest)
         lines.append(f"| {' | '.join(map(plain, cells))} |")
-    if len(segments) < len(found):
-        left = len(found) - len(segments)
+    if len(segments) < len(result):
+        left = len(result) - len(segments)
         lines += ["", f"The {len(segments):,} segments with the lowest {heads[4]}; {left:,} more are in the JSON."]
-    for notice, about in shared_notices(found):
+    for notice, about in shared_notices(result):
         lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(about)}: {plain(str(notice))}"]
-    if found.skipped:
-        lines += ["", "## Not evaluated", "", *(f"- {plain(line)}" for line in skipped_lines(found, MOST_ROWS))]
+    if result.skipped:
+        lines += ["", "## Not evaluated", "", *(f"- {plain(line)}" for line in skipped_lines(result, MOST_ROWS))]
     return "\n".join(lines)

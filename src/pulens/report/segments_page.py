@@ -13,18 +13,18 @@ from pulens.report.segments import (
     MOST_ROWS,
     SHOWN,
     interval_name_of,
-    labels_of,
     line_of,
     shared_notices,
     shortened,
 )
-from pulens.report.segments_shown import by_value, extremes
+from pulens.report.segments_shown import by_value
+from pulens.report.segments_verdict import segments_verdict
 from pulens.report.words import Assumption, data_assumptions
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
-    from pulens.doors.segments import Evaluations, Segment
     from pulens.estimate import Estimate, Interval
+    from pulens.groups.segments import Evaluations, Segment
 
 SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "segments.js", "theme.js")
 MOST_SKIPPED = 500
@@ -39,44 +39,44 @@ _BROKEN = {
 }
 
 
-def segments_page(found: Evaluations, *, title: str | None = None) -> str:
+def segments_page(result: Evaluations, *, title: str | None = None) -> str:
     """The whole page as text; the segment with the lowest first metric stands first."""
-    first = next(iter(found.segments.values()))
+    first = next(iter(result.segments.values()))
     return render(
         "segments.html.j2",
         SCRIPTS,
-        {"segments": len(found)},
-        title=title or f"By {found.group_by}",
-        found=shown_of(found),
-        assumptions=_assumptions(found, first),
+        {"segments": len(result)},
+        title=title or f"By {result.group_by}",
+        found=shown_of(result),
+        assumptions=_assumptions(result, first),
     )
 
 
-def shown_of(found: Evaluations) -> dict[str, Any]:
+def shown_of(result: Evaluations) -> dict[str, Any]:
     """What ``segment_parts.html.j2`` shows: sentences, the table, warnings, what was left out."""
-    metrics = found.metrics[:SHOWN]
-    shown = [found.segments[segment] for segment in by_value(found, metrics[0])[:MOST_ROWS]]
+    metrics = result.metrics[:SHOWN]
+    shown = [result.segments[segment] for segment in by_value(result, metrics[0])[:MOST_ROWS]]
     axes = {name: _axis([segment.estimates[name] for segment in shown]) for name in metrics}
     priors = [segment.evaluation.class_prior for segment in shown]
     prior_axis = _ends_of([(prior.value, prior.interval) for prior in priors])
-    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(found)]
-    skipped = [(_name(segment), reason) for segment, reason in list(found.skipped.items())[:MOST_SKIPPED]]
+    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(result)]
+    skipped = [(_name(segment), reason) for segment, reason in list(result.skipped.items())[:MOST_SKIPPED]]
     return {
-        "group_by": found.group_by,
-        "counts": _counts(found),
-        "sentences": _verdict(found, metrics),
-        "source": f"{_sentence(found.prior_words)} Labels: {labels_of(found)}. Threshold: {found.threshold_words}."
-        + ("" if found.clusters is None else f" Rows belong together: {found.clusters}."),
-        "interval_name": interval_name_of(found),
+        "group_by": result.group_by,
+        "counts": _counts(result),
+        "sentences": _verdict(result, metrics),
+        "source": f"{_sentence(result.prior_words)} Threshold: {result.threshold_words}."
+        + ("" if result.clusters is None else f" Rows belong together: {result.clusters}."),
+        "interval_name": interval_name_of(result),
         "columns": [
             {"title": metric_title(name), "place": place, "low": _tick(axes[name][0]), "high": _tick(axes[name][1])}
             for place, name in enumerate(metrics, start=BEFORE_METRICS)
         ],
         "prior_column": {"low": _tick(prior_axis[0]), "high": _tick(prior_axis[1])},
         "rows": [_row(segment, metrics, axes, prior_axis) for segment in shown],
-        "left_out": len(found) - len(shown),
+        "left_out": len(result) - len(shown),
         "skipped": skipped,
-        "skipped_left": len(found.skipped) - len(skipped),
+        "skipped_left": len(result.skipped) - len(skipped),
         "alarming": [notice for notice in notices if notice.severity > Severity.NOTE],
     }
 
@@ -120,7 +120,7 @@ def _picture(value: float, interval: Interval | None, axis: tuple[float, float])
 
 
 def _axis(estimates: list[Estimate]) -> tuple[float, float]:
-    return _ends_of([(found.value, found.interval) for found in estimates if not math.isnan(found.value)])
+    return _ends_of([(result.value, result.interval) for result in estimates if not math.isnan(result.value)])
 
 
 def _ends_of(values: list[tuple[float, Interval | None]]) -> tuple[float, float]:
@@ -142,30 +142,18 @@ def _counts(found: Evaluations) -> str:
     return words + (f"; {len(found.skipped):,} more not evaluated" if found.skipped else "")
 
 
-def _verdict(found: Evaluations, metrics: tuple[str, ...]) -> list[str]:
-    """Lowest and highest of each metric that is shown, with their intervals."""
-    sentences = [_sentence(found.prior_words)] if found.says_same_prior else []
-    for name in metrics:
-        ends = extremes(found, name)
-        if ends is None:
-            continue
-        low, high = (_named(found.segments[segment], name) for segment in ends)
-        sentences.append(f"{metric_title(name)} {f'from {low} to {high}' if ends[0] is not ends[1] else low}.")
-    return sentences
+def _verdict(result: Evaluations, metrics: tuple[str, ...]) -> list[str]:
+    """Whether segments differ, as the terminal says it; names are kept apart from the sentence's direction."""
+    same = [_sentence(result.prior_words)] if result.says_same_prior else []
+    return [*same, segments_verdict(result, metrics, lambda one: f"\u2068{shortened(_name(one), LONGEST_NAME)}\u2069")]
 
 
-def _named(segment: Segment, name: str) -> str:
-    found = segment.estimates[name]
-    ends = "" if found.interval is None else f"; {found.interval.low:.2f} to {found.interval.high:.2f}"
-    return f"{found.value:.2f} (\u2068{shortened(segment.title, LONGEST_NAME)}\u2069{ends})"
-
-
-def _assumptions(found: Evaluations, first: Segment) -> tuple[Assumption, ...]:
+def _assumptions(result: Evaluations, first: Segment) -> tuple[Assumption, ...]:
     """Those of every evaluation, with what is assumed of the class priors of segments in the second place."""
     random, _, *rest = data_assumptions(first.evaluation.evidence)
     source = first.prior_source
     priors = Assumption(
-        _sentence(found.prior_words),
+        _sentence(result.prior_words),
         _BROKEN.get(source, _BROKEN["given"]),
         "Precision and all that rests on the class prior are off in that segment; ROC AUC less, recall not at all.",
     )
@@ -178,6 +166,6 @@ def _sentence(words: str) -> str:
 
 
 def _name(segment: Any) -> str:
-    from pulens.doors.segments import title_of
+    from pulens.groups.segments import title_of
 
     return title_of(segment)

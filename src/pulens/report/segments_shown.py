@@ -10,7 +10,7 @@ from pulens.notice import Notice, worst_first
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
-    from pulens.doors.segments import Evaluations
+    from pulens.groups.segments import Evaluations
 
 MOST_IN_FULL = 100  # segments that a table for reading shows one and all
 AT_EITHER_END = 10  # of more: those with the lowest and highest value
@@ -34,16 +34,16 @@ class About(NamedTuple):
     names: list[Any]  # the first few
 
 
-def shown_segments(found: Evaluations) -> ShownSegments:
+def shown_segments(result: Evaluations) -> ShownSegments:
     """All of up to a hundred segments; of more the lowest, the highest and those with the worst warnings."""
-    many = len(found)
+    many = len(result)
     if many <= MOST_IN_FULL:
-        return ShownSegments(list(found), "")
-    metric = found.metrics[0]
-    ordered = by_value(found, metric)
+        return ShownSegments(list(result), "")
+    metric = result.metrics[0]
+    ordered = by_value(result, metric)
     lowest, highest = ordered[:AT_EITHER_END], ordered[-AT_EITHER_END:]
     kept = set(map(id, (*lowest, *highest)))
-    warned = [segment for segment in _most_alarming(found) if id(segment) not in kept]
+    warned = [segment for segment in _most_alarming(result) if id(segment) not in kept]
     title = metric_title(metric)
     words = (
         f"{many:,} segments: the {AT_EITHER_END} with the lowest {title}, the {AT_EITHER_END} with the highest"
@@ -53,37 +53,37 @@ def shown_segments(found: Evaluations) -> ShownSegments:
     return ShownSegments([*lowest, *highest, *warned], words)
 
 
-def by_value(found: Evaluations, metric: str) -> list[Any]:
+def by_value(result: Evaluations, metric: str) -> list[Any]:
     """Segments from the lowest to the highest value of a metric; those without one come last."""
-    values = found.segments.column(metric)
+    values = result.segments.column(metric)
     order = np.argsort(values, kind="stable")  # nan comes last
-    names = list(found)
+    names = list(result)
     return [names[place] for place in order.tolist()]
 
 
-def extremes(found: Evaluations, metric: str) -> tuple[Any, Any] | None:
+def extremes(result: Evaluations, metric: str) -> tuple[Any, Any] | None:
     """The segments with the lowest and the highest value of a metric; ``None`` where it is undefined in all."""
-    values = found.segments.column(metric)
+    values = result.segments.column(metric)
     defined = np.flatnonzero(~np.isnan(values))
     if not defined.size:
         return None
     order = defined[np.argsort(values[defined], kind="stable")]
-    names = list(found)
+    names = list(result)
     return names[order[0]], names[order[-1]]
 
 
-def _most_alarming(found: Evaluations) -> list[Any]:
-    about = [one for one in warnings_of(found) if one.many < len(found)]  # what holds for all tells none apart
+def _most_alarming(result: Evaluations) -> list[Any]:
+    about = [one for one in warnings_of(result) if one.many < len(result)]  # what holds for all tells none apart
     names = [name for one in about for name in one.names]
     return list({id(name): name for name in names}.values())[:WITH_WARNINGS]
 
 
-def warnings_of(found: Evaluations) -> list[About]:
+def warnings_of(result: Evaluations) -> list[About]:
     """Each kind of warning once, worst first."""
     first: dict[str, Notice] = {}
     many: dict[str, int] = {}
     names: dict[str, list[Any]] = {}
-    for segment, notices in found.segments.alarms():
+    for segment, notices in result.segments.alarms():
         for notice in notices:
             first.setdefault(notice.code, notice)
             many[notice.code] = many.get(notice.code, 0) + 1

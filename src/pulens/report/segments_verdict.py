@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING, Any
 from scipy.special import ndtr
 
 from pulens.errors import spoken
-from pulens.intervals.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.quantiles import normal_quantile
 from pulens.metrics import METRICS
 from pulens.report.segments_shown import extremes
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
-    from pulens.doors.segments import Evaluations
     from pulens.estimate import Estimate
+    from pulens.groups.segments import Evaluations
 
 
-def segments_verdict(found: Evaluations, metrics: tuple[str, ...], name_of: Any) -> str:
+def segments_verdict(result: Evaluations, metrics: tuple[str, ...], name_of: Any) -> str:
     """The clearest difference between two segments, or that there is none.
 
     Lowest and highest segment of a metric are compared by the distance of their values, in units of the interval's ends
     between them; p is multiplied by the number of pairs of segments and of metrics (Bonferroni). An exact test of all
     pairs is that of ``gaps_by``.
     """
-    ends = {name: pair for name in metrics if (pair := extremes(found, name)) is not None and pair[0] is not pair[1]}
+    ends = {name: pair for name in metrics if (pair := extremes(result, name)) is not None and pair[0] is not pair[1]}
     if not ends:
-        return "There is one segment to show." if len(found) == 1 else "No metric is defined in two segments."
-    told = {name: tuple(found.segments[one].estimates[name] for one in pair) for name, pair in ends.items()}
-    many = len(found) * (len(found) - 1) // 2 * len(told)
+        return "There is one segment to show." if len(result) == 1 else "No metric is defined in two segments."
+    told = {name: tuple(result.segments[one].estimates[name] for one in pair) for name, pair in ends.items()}
+    many = len(result) * (len(result) - 1) // 2 * len(told)
     chances = {name: p for name, (low, high) in told.items() if (p := many * _chance(low, high)) < 0.05}
     if not chances:
         reach = [
@@ -38,7 +38,7 @@ def segments_verdict(found: Evaluations, metrics: tuple[str, ...], name_of: Any)
             if not (low.withheld_because or high.withheld_because)
         ]
         seen = f" ({', '.join(reach)})" if reach else ""
-        return f"No clear difference between the segments of {found.group_by}{seen}."
+        return f"No clear difference between the segments of {result.group_by}{seen}."
     name = min(chances, key=lambda one: chances[one])
     worst, best = told[name] if METRICS[name].higher_is_better else told[name][::-1]
     where = ends[name] if METRICS[name].higher_is_better else ends[name][::-1]
@@ -64,9 +64,9 @@ def _chance(low: Estimate, high: Estimate) -> float:
     return float(2 * ndtr(-normal_quantile(low.interval.confidence) * (high.value - low.value) / reach))
 
 
-def _shown(found: Estimate) -> str:
-    ends = "" if found.interval is None else f" ({found.interval.low:.3f} to {found.interval.high:.3f})"
-    return f"{found.value:.3f}{ends}"
+def _shown(result: Estimate) -> str:
+    ends = "" if result.interval is None else f" ({result.interval.low:.3f} to {result.interval.high:.3f})"
+    return f"{result.value:.3f}{ends}"
 
 
 def _within(name: str) -> str:

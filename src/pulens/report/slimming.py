@@ -90,9 +90,9 @@ def _end(script: str, place: int, last: str) -> int:
     if script[place] == "`":
         return _end_of_template(script, place)
     is_value = last in (")", "]", "}") or (WORD.match(last) and last not in BEFORE_EXPRESSION)
-    found = (_TOKEN if is_value else _TOKEN_OR_EXPRESSION).match(script, place)
-    assert found is not None  # a mark matches everything
-    return found.end()
+    result = (_TOKEN if is_value else _TOKEN_OR_EXPRESSION).match(script, place)
+    assert result is not None  # a mark matches everything
+    return result.end()
 
 
 def _end_of_template(script: str, place: int) -> int:

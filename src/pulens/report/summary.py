@@ -26,8 +26,8 @@ from pulens.report.words import (
 )
 
 if TYPE_CHECKING:
-    from pulens.cells import CellTable
-    from pulens.doors.evaluate import Evaluation
+    from pulens.evaluation.evaluate import Evaluation
+    from pulens.strata import CellTable
 
 PRIORS_SHOWN = 4
 MARK = "~"  # beside a number that rests on an estimated class prior
@@ -71,8 +71,8 @@ class Row:
 
     @property
     def interval(self) -> str:
-        found = self.recovered.interval
-        return "" if found is None or found.width == 0 else f"{found.low:.3f} to {found.high:.3f}"
+        result = self.recovered.interval
+        return "" if result is None or result.width == 0 else f"{result.low:.3f} to {result.high:.3f}"
 
     @property
     def naive(self) -> str:
@@ -143,12 +143,12 @@ class Summary:
             "status": self.status,
             "assumed_of_labels": self.labels,
             "precision_by_class_prior": [
-                {"class_prior": prior, **({} if found.interval is None else found.interval.to_dict())}
-                for prior, found in self.by_prior
+                {"class_prior": prior, **({} if result.interval is None else result.interval.to_dict())}
+                for prior, result in self.by_prior
             ],
             "scenario_note": self.scenario,
             "prior_hardly_known": self.prior_hardly_known,
-            "assumptions": [asdict(found) for found in self.assumptions],
+            "assumptions": [asdict(result) for result in self.assumptions],
             "next_steps": [step.to_dict() for step in self.next_steps],
             **({} if self.audit is None else {"audit_summary": self.audit.to_dict()}),
         }
@@ -165,10 +165,10 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
     hardly_known = prior_is_hardly_known(evaluation)
     random = evaluation._values_if_random
     rows = [
-        Row(name, found, evaluation.uncorrected[name], METRICS[name].summary, random.get(name))
-        for name, found in evaluation.estimates.items()
+        Row(name, result, evaluation.uncorrected[name], METRICS[name].summary, random.get(name))
+        for name, result in evaluation.estimates.items()
     ]
-    status, labels = status_of(evaluation)
+    status, labels = status_of(evaluation, way)
     return Summary(
         counts_of(evaluation.evidence),
         f"{prior}{where}",
@@ -201,13 +201,13 @@ def precision_by_prior(evaluation: Evaluation) -> tuple[tuple[float, Estimate], 
         return ()
     evidence = evaluation.evidence
     most = min(reach.high, 0.99)
-    found = []
+    result = []
     for share in np.geomspace(max(reach.low, most / 20), most, PRIORS_SHOWN).tolist():
         value = population_prior(share, evidence.tally.totals, evidence.scenario, evidence.label_noise)
         tried = replace(evidence, class_prior=ClassPrior(value, share, prior.method.replace("estimated", "tried")))
         own = replace(evaluation, evidence=tried, if_random=None)
-        found.append((value, own["precision"]))
-    return tuple(found)
+        result.append((value, own["precision"]))
+    return tuple(result)
 
 
 def _audit(evaluation: Evaluation) -> AuditSummary | None:
@@ -225,8 +225,8 @@ def _reach(interval: Interval | None) -> str:
 
 
 def _interval_name(estimates: Mapping[str, Estimate]) -> str:
-    for found in estimates.values():
-        if found.interval is not None:
-            confidence = found.interval.confidence
+    for result in estimates.values():
+        if result.interval is not None:
+            confidence = result.interval.confidence
             return "range" if confidence is None else f"{confidence:.0%} interval"
     return ""

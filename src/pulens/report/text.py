@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from pulens.notice import Notice, Severity
-from pulens.report.audit_text import audit_block
+from pulens.report.audit_text import audit_blocks
 from pulens.report.cells import shown_cells
+from pulens.report.lines import first_sentences, on_one_screen, titled, wrapped
 from pulens.report.next_steps import NextStep
-from pulens.report.summary import Row, Summary, summarise
+from pulens.report.summary import MARK, Row, Summary, summarise
 from pulens.report.words import percent
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
+    from pulens.evaluation.evaluate import Evaluation
 
-WIDTH = 80
-AGAINST = "labelling-not-random"
+AGAINST, IMPOSSIBLE = "labelling-not-random", "impossible-rates"
 
 
 class StyledLine(NamedTuple):
@@ -30,57 +29,74 @@ class StyledLine(NamedTuple):
 def evaluation_text(evaluation: Evaluation, *, explain: bool = False) -> str:
     """Verdict, five metrics, the worst warning and the next step; with ``explain`` all metrics, notes and steps."""
     summary = summarise(evaluation, "python")
-    lines = answer_lines(summary, lambda step: step.call, all_metrics=explain, explain=explain)
-    if not explain:
-        lines.append(StyledLine("more       .explain(), .estimates, .to_html(path)", "dim"))
+    more = [] if explain else [*titled("more", ".explain(), .estimates, .to_html(path)")]
+    lines = answer_lines(summary, lambda step: [f"  {step.call}"], more=more, all_metrics=explain, explain=explain)
     return "\n".join(line.text for line in lines)
 
 
 def answer_lines(
-    summary: Summary, command: Callable[[NextStep], str], *, all_metrics: bool = False, explain: bool = False
+    summary: Summary,
+    command: Callable[[NextStep], list[str]],
+    *,
+    model: str = "",
+    more: Sequence[str] = (),
+    all_metrics: bool = False,
+    explain: bool = False,
 ) -> list[StyledLine]:
-    """The whole answer; ``command`` is what to type for a next step."""
-    alarming = [notice for notice in summary.notices if explain or notice.severity > Severity.NOTE]
+    """The whole answer: ``command`` is what to type for a next step, ``model`` what was trained, ``more`` the end."""
+    told = IMPOSSIBLE if summary.status == "contradicted" else ""  # by the verdict
+    alarming = [one for one in summary.notices if explain or (one.severity > Severity.NOTE and one.code != told)]
     above = AGAINST if summary.audit is not None else ""  # shown before the numbers that it is about
-    lines = [StyledLine(line, "bold") for sentence in summary.verdict for line in textwrap.wrap(sentence, WIDTH)]
-    lines += [StyledLine(""), *_head(summary, explain)]
+    blocks = [[StyledLine(line, "bold") for line in wrapped(" ".join(summary.verdict), 0)]]
+    blocks += [_head(summary, model, explain)]
     if summary.audit is not None:
-        lines += [StyledLine(""), *map(StyledLine, audit_block(summary.audit, explain=explain))]
-        lines += _notices([notice for notice in alarming if notice.code == above])
+        blocks += [list(map(StyledLine, block)) for block in audit_blocks(summary.audit, explain=explain)]
+        blocks += _notices([notice for notice in alarming if notice.code == above], explain)
     if summary.audit is None or explain or all_metrics:
-        lines += [StyledLine(""), *_table(summary, all_metrics=all_metrics or explain), *_by_prior(summary)]
-    lines += _cells(summary)
+        blocks += _tables(summary, all_metrics=all_metrics or explain)
+    blocks += _cells(summary, explain)
     rest = [notice for notice in alarming if notice.code != above]
-    lines += _notices(rest if explain else rest[:1])
-    return [*lines, *_next(summary, command, explain)]
+    blocks += _notices(rest if explain else rest[:1], explain)
+    after = [*_next(summary, command, explain), *(StyledLine(line, "dim") for line in more)]
+    return on_one_screen([*blocks, after], StyledLine(""), spread=explain or all_metrics)
 
 
-def _head(summary: Summary, explain: bool) -> list[StyledLine]:
+def _head(summary: Summary, model: str, explain: bool) -> list[StyledLine]:
+    checked = summary.audit is not None and not explain  # whose own words and table say what is left out here
+    mark = f"; {MARK} rests on it" if summary.legend and not explain else ""
     lines = []
     for title, text in (
-        ("labels", summary.labels),
+        ("model", model),
+        ("labels", "" if checked else summary.labels),
         ("rows", summary.counts),
-        *([("clusters", summary.clusters)] if summary.clusters else []),
-        ("prior", summary.class_prior if explain else summary.prior),
-        *([("population", summary.population)] if explain else []),
-        *([("scenario", summary.scenario)] if explain and summary.scenario else []),
+        ("clusters", summary.clusters),
+        ("class prior", "" if checked else summary.class_prior if explain else f"{summary.prior}{mark}"),
+        ("population", summary.population if explain else ""),
+        ("scenario", summary.scenario if explain else ""),
         ("threshold", f"{summary.threshold} ({summary.threshold_choice})"),
     ):
-        lines += textwrap.wrap(f"{title:<11}{text}", WIDTH, subsequent_indent=" " * 11)
+        lines += titled(title, text) if text else []
     return [StyledLine(line) for line in lines]
 
 
-def _table(summary: Summary, *, all_metrics: bool) -> list[StyledLine]:
+def _tables(summary: Summary, *, all_metrics: bool) -> list[list[StyledLine]]:
+    """Five metrics, or all of them; nothing where nothing can be said."""
     if not all_metrics:
+        if all(row.recovered.undefined_because for row in summary.first_rows):
+            return []
         rows = [_row(summary, row, row.title) for row in summary.first_rows]
-        return [StyledLine(_header(summary, ""), "dim"), *rows, *_legend(summary)]
+        return [[StyledLine(_header(summary, ""), "dim"), *rows, *_by_prior(summary)]]
     return [
-        StyledLine(_header(summary, "ranking"), "dim"),
-        *(_row(summary, row, row.name) for row in summary.ranking),
-        StyledLine(""),
-        StyledLine(_header(summary, f"at threshold {summary.threshold}"), "dim"),
-        *(_row(summary, row, row.name) for row in summary.at_threshold),
-        *_legend(summary),
+        [
+            StyledLine(_header(summary, "ranking"), "dim"),
+            *(_row(summary, row, row.name) for row in summary.ranking),
+        ],
+        [
+            StyledLine(_header(summary, f"at threshold {summary.threshold}"), "dim"),
+            *(_row(summary, row, row.name) for row in summary.at_threshold),
+            *(StyledLine(line, "dim") for line in wrapped(summary.legend, 0)),
+            *_by_prior(summary),
+        ],
     ]
 
 
@@ -96,49 +112,41 @@ def _row(summary: Summary, row: Row, title: str) -> StyledLine:
     return StyledLine(f"  {title:<24}{row.marked_value:>8}{interval}{random}{row.naive:>13}".rstrip())
 
 
-def _legend(summary: Summary) -> list[StyledLine]:
-    return [StyledLine(line, "dim") for line in textwrap.wrap(summary.legend, WIDTH)]
-
-
 def _by_prior(summary: Summary) -> list[StyledLine]:
     """Precision if positives were this common, where nobody knows how common they are."""
     if not summary.by_prior:
         return []
     names = [percent(prior) for prior, _ in summary.by_prior]
-    found = [estimate.interval for _, estimate in summary.by_prior]
-    ranges = ["" if each is None else f"{each.low:.2f} to {each.high:.2f}" for each in found]
+    result = [estimate.interval for _, estimate in summary.by_prior]
+    ranges = ["" if each is None else f"{each.low:.2f} to {each.high:.2f}" for each in result]
     return [
         StyledLine(f"if positives are          {''.join(f'{name:>13}' for name in names)}", "dim"),
         StyledLine(f"  precision is            {''.join(f'{each:>13}' for each in ranges)}"),
     ]
 
 
-def _notices(notices: Iterable[Notice]) -> list[StyledLine]:
-    lines = []
+def _notices(notices: Iterable[Notice], explain: bool) -> list[list[StyledLine]]:
+    """A block for each; in short its first sentences."""
+    blocks = []
     for notice in notices:
-        text = f"{notice.severity.name.lower()}: {notice}"
-        lines.append(StyledLine(""))
-        lines += [StyledLine(line, notice.severity.name) for line in textwrap.wrap(text, WIDTH, subsequent_indent="  ")]
-    return lines
+        words = str(notice) if explain else first_sentences(str(notice))
+        lines = wrapped(f"{notice.severity.name.lower()}: {words}")
+        blocks.append([StyledLine(line, notice.severity.name) for line in lines])
+    return blocks
 
 
-def _cells(summary: Summary) -> list[StyledLine]:
+def _cells(summary: Summary, explain: bool) -> list[list[StyledLine]]:
     """The cells within which labels are random, and what they say together."""
     if summary.cells is None:
         return []
-    lines = ["", *shown_cells(summary.cells), ""]
-    for sentence in summary.cells.sentences:
-        lines += textwrap.wrap(sentence, WIDTH)
-    return [StyledLine(line) for line in lines]
+    table = [StyledLine(line) for line in shown_cells(summary.cells, explain=explain)]
+    sentences = [line for sentence in summary.cells.sentences for line in wrapped(sentence, 0)] if explain else []
+    return [table, *([list(map(StyledLine, sentences))] if sentences else [])]
 
 
-def _next(summary: Summary, command: Callable[[NextStep], str], explain: bool) -> list[StyledLine]:
-    lines = [StyledLine("")] if summary.next_steps else []
+def _next(summary: Summary, command: Callable[[NextStep], list[str]], explain: bool) -> list[StyledLine]:
+    lines: list[StyledLine] = []
     for place, step in enumerate(summary.next_steps if explain else summary.next_steps[:1]):
-        title = "next" if place == 0 else ""
-        words = textwrap.wrap(f"{title:<11}{step.sentence}", WIDTH, subsequent_indent=" " * 11)
-        lines += map(StyledLine, words)
-        typed = command(step)
-        if typed:  # never broken into lines: it is there to be pasted
-            lines.append(StyledLine(f"  {typed}", "cyan"))
+        lines += map(StyledLine, titled("next" if place == 0 else "", step.sentence))
+        lines += [StyledLine(line, "cyan") for line in command(step)]
     return lines

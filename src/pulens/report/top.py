@@ -16,9 +16,9 @@ from pulens.report.words import percent, title_of
 from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
-    from pulens.doors.top import Top
     from pulens.estimate import Estimate
+    from pulens.evaluation.evaluate import Evaluation
+    from pulens.evaluation.top import Top
 
 
 def top_rows(top: Top) -> list[dict[str, str]]:
@@ -31,14 +31,14 @@ def top_rows(top: Top) -> list[dict[str, str]]:
     ]
 
 
-def _value(found: Estimate) -> str:
-    if found.withheld_because:
+def _value(result: Estimate) -> str:
+    if result.withheld_because:
         return MARK
-    return "undefined" if found.undefined_because else f"{found.value:.3f}"
+    return "undefined" if result.undefined_because else f"{result.value:.3f}"
 
 
-def _interval(found: Estimate) -> str:
-    interval = found.interval
+def _interval(result: Estimate) -> str:
+    interval = result.interval
     return "" if interval is None or interval.width == 0 else f"{interval.low:.3f} to {interval.high:.3f}"
 
 
@@ -66,7 +66,7 @@ def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]
             "k": top.k,
             "sentence": top.sentence,
             "hits": None if top.hits is None else [_plain(top.hits.expected), top.hits.low, top.hits.high],
-            "values": {name: _plain(found.value) for name, found in top.items()},
+            "values": {name: _plain(result.value) for name, result in top.items()},
             "scenarios": {str(scenario): _weights(evaluation, scenario, top.k) for scenario in scenarios},
         }
         for top in tops
@@ -75,12 +75,12 @@ def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]
 
 def ladder_rows(steps: Sequence[Top]) -> list[dict[str, str]]:
     """A row for each number of rows to check: how many positives to expect, and which share of all they are."""
-    found = []
+    result = []
     for step in steps:
         interval = "" if step.hits is None or step.hits.low is None else _reach(step.hits.low, step.hits.high)
         is_open = step.hits is not None and math.isnan(step.hits.expected)
         hits = "unknown" if step.hits is None else MARK if is_open else f"{step.hits.expected:,.0f}"
-        found.append(
+        result.append(
             {
                 "k": f"{step.k:,.10g}",
                 "hits": hits,
@@ -88,7 +88,7 @@ def ladder_rows(steps: Sequence[Top]) -> list[dict[str, str]]:
                 "recall": _percent(step["recall_at_k"]),
             }
         )
-    return found
+    return result
 
 
 def _reach(low: float, high: float | None) -> str:
@@ -96,8 +96,8 @@ def _reach(low: float, high: float | None) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
-def _percent(found: Estimate) -> str:
-    return "undefined" if found.undefined_because else percent(found.value)
+def _percent(result: Estimate) -> str:
+    return "undefined" if result.undefined_because else percent(result.value)
 
 
 def _weights(evaluation: Evaluation, scenario: Scenario, k: float) -> dict[str, Any] | None:
@@ -123,10 +123,11 @@ def _places(ranked: RankedList, k: float) -> dict[str, Any]:
     """What counts at other places of the list need, so that the page's fit together as Python's do."""
     totals = np.array(ranked.totals, float)
     held = np.where(totals > 0, totals, 1.0)
-    places = [
-        [place, *(np.stack(ranked.kinds) @ ranked.membership(place) / held).tolist()] for place in ranked.places_with(k)
-    ]
-    return {"places": places, "totals": totals.tolist(), "proves": ranked.proves_labelled}
+    places, between = (
+        [[place, *shares] for place, shares in zip(each, (ranked.among(np.array(each)).T / held).tolist(), strict=True)]
+        for each in ranked.places_with(k)
+    )
+    return {"places": places, "between": between, "totals": totals.tolist(), "proves": ranked.proves_labelled}
 
 
 def _plain(number: float) -> float | None:

@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pulens.watching.rates import parts_of, rate_of
-from pulens.watching.segments import FOR_SEGMENTS
-from pulens.watching.shift import shift_of
+from pulens.monitoring.rates import parts_of, rate_of
+from pulens.monitoring.segments import FOR_SEGMENTS
+from pulens.monitoring.shift import shift_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from pulens.estimate import Estimate
-    from pulens.watching import Alarm, Change, LabelChange, Pulse, WatchedWindow
+    from pulens.monitoring import Alarm, Change, LabelChange, Pulse, WatchedWindow
 
 NAMED = 5  # segments in the verdict
 CHANGE, SHARE = "change in share (d)", "share of positives"  # names of columns
 USABLE = {"ok": "yes", "doubtful": "doubtful", "withheld": "withheld"}
 PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
 OFTEN = 3.0  # standard errors of the interval of a watch that is quiet
+#: What sizes, precision, recall and F1 of windows rest on.
+ASSUMED = "labels are a random draw of the positives (alarms do not need it)"
 DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
 
 
@@ -29,35 +31,35 @@ def verdict(pulse: Pulse) -> str:
     """What stands, since when; and whether the promise about false alarms can be vouched for."""
     stands = {alarm.line: alarm for alarm in pulse.alarms}
     if not pulse.windows:
-        found = "No window has been judged yet."
+        result = "No window has been judged yet."
     elif "fit" in stands:
-        found = _fit_words(stands["fit"])
+        result = _fit_words(stands["fit"])
     elif "share" in stands:
-        found = _share_words(pulse, stands["share"])
+        result = _share_words(pulse, stands["share"])
     else:
-        found = " ".join(_changing_words(pulse, change) for change in pulse.changes)
-        found = found if stands or found else _quiet_words(pulse)
+        result = " ".join(_changing_words(pulse, change) for change in pulse.changes)
+        result = result if stands or result else _quiet_words(pulse)
     if "recall" in stands:
-        found = f"{found} {_recall_words(pulse, stands['recall'])}".strip()
-    found = f"{found} {_labelling_words(pulse)}".strip()
+        result = f"{result} {_recall_words(pulse, stands['recall'])}".strip()
+    result = f"{result} {_labelling_words(pulse)}".strip()
     if any(alarm.has_fallen for alarm in pulse.alarms):
-        found += " The evidence has fallen below its bar since; an alarm stands until it is accepted."
-    return f"{found} {_segment_words(pulse)}".strip()
+        result += " The evidence has fallen below its bar since; an alarm remains until it is accepted."
+    return f"{result} {_segment_words(pulse)}".strip()
 
 
 def _segment_words(pulse: Pulse) -> str:
-    """Which segments are in alarm, the clearest first."""
+    """Which segments are in alarm, clearest first."""
     count = len(pulse.segments)
     if not count:
         return ""
-    found = []
+    result = []
     for words, attribute in (("in alarm", "alarms"), ("changing, not yet certain", "changes")):
         named = [name for name in pulse.by_evidence if getattr(pulse.segments[name], attribute)]
         told = [f"{name} ({_stands(getattr(pulse.segments[name], attribute))})" for name in named[:NAMED]]
         more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
         if named:
-            found.append(f"{len(named)} of {count} segments {words}: {', '.join(told)}{more}.")
-    return " ".join(found) or f"None of {count} segments changes by itself."
+            result.append(f"{len(named)} of {count} segments {words}: {', '.join(told)}{more}.")
+    return " ".join(result) or f"None of {count} segments changes by itself."
 
 
 def _stands(told: Sequence[Alarm | Change]) -> str:
@@ -82,15 +84,15 @@ def segment_table(pulse: Pulse) -> WindowTable:
 
 def band_rows(pulse: Pulse) -> list[list[str]]:
     """Which scores moved since a change: a band, its share of rows before and since, and what the share explains."""
-    found = []
+    result = []
     for band in pulse.score_bands:
         low, high = band.low, band.high
         if low is None or high is None:
             name = "all" if high is low else f"below {high:.4g}" if low is None else f"{low:.4g} and more"
         else:
             name = f"{low:.4g} to {high:.4g}"
-        found.append([name, *(f"{100 * share:.1f}%" for share in (band.reference, band.since, band.explained))])
-    return found
+        result.append([name, *(f"{100 * share:.1f}%" for share in (band.reference, band.since, band.explained))])
+    return result
 
 
 BANDS = ["scores", "reference", "since the change", "if only the share changed"]
@@ -98,7 +100,7 @@ BANDS = ["scores", "reference", "since the change", "if only the share changed"]
 
 def vouching(pulse: Pulse) -> str | None:
     """A sentence for the first line where the promise cannot be vouched for; None where it can."""
-    from pulens.watching.notices import UNVOUCHED
+    from pulens.monitoring.notices import UNVOUCHED
 
     alpha = pulse.life.judgement.monitor.settings.alpha
     if pulse.segments:  # all rows have but their part of it
@@ -123,7 +125,7 @@ def _changing_words(pulse: Pulse, change: Change) -> str:
     elif change.line == "fit":
         head = f"The scores themselves {surely} moved {_when(change, 'since')}."
     else:
-        head = f"Confirmed positives {surely} come to look different {_when(change, 'since')}."
+        head = f"Confirmed positives {surely} changed {_when(change, 'since')}."
     near = f" This is not certain yet: the evidence is {10**change.evidence:.2g}, the alarm needs {10**change.bar:.3g}."
     if change.evidence >= change.bar:
         near = (
@@ -135,7 +137,7 @@ def _changing_words(pulse: Pulse, change: Change) -> str:
     if change.line != "share":
         return head + near
     if left is None:
-        return f"{head}{near} More windows like those since then would not settle it soon: longer windows would."
+        return f"{head}{near} More windows like those since then would not settle it soon; longer windows would."
     return f"{head}{near} About {left} more window{'s' if left > 1 else ''} like those since then would settle it."
 
 
@@ -169,13 +171,13 @@ def _share_words(pulse: Pulse, alarm: Alarm) -> str:
     p_value = judgement.fit_since(names.index(alarm.since), len(names) - 1)
     if p_value is not None and p_value < DOUBTED:
         doubt = (
-            f"It looks like {more} positives, but not like that alone: the windows since then do not fit it (p "
+            f"It looks like {more} positives, but not only that: the windows since then do not fit it (p "
             f"{p_value:.2g}), so the scores may have moved"
         )
     else:
         doubt = (
-            f"It looks like {more} positives and nothing else so far; a move of all scores can look the same for some "
-            "windows"
+            f"It looks like {more} positives and nothing else so far; a shift of all scores can look the same for a "
+            "few windows"
         )
     return f"{_when(alarm)} {level}. This became certain at {alarm.certain}. {doubt}."
 
@@ -190,7 +192,7 @@ def _labelling_words(pulse: Pulse) -> str:
         "labelling": f"{head}, while all rows together do not follow: how labels come about has changed (a campaign, "
         "another reviewer), not the positives.",
         "positives": f"{head}, and all rows together follow: the positives themselves have changed.",
-        "unclear": f"{head}; these rows cannot say whether labelling changed or the positives.",
+        "unclear": f"{head}; these rows cannot show whether the labelling changed or the positives.",
     }[changed.cause]
 
 
@@ -232,8 +234,8 @@ def next_steps(pulse: Pulse) -> list[str]:
         return [
             f"Look for a changed input, unit, default or model version at {stands['fit'].since} "
             f"({stands['fit'].since_low} to {stands['fit'].since_high}).",
-            "Compare the scores since then with the reference's: where they differ says which rows moved.",
-            "Label a sample of the windows since; quote no number until there is a new reference.",
+            "Compare the scores since then with the reference's to see which rows moved.",
+            "Label a sample of the windows since; do not quote numbers until there is a new reference.",
         ]
     if "share" in stands:
         return [
@@ -253,7 +255,7 @@ def next_steps(pulse: Pulse) -> list[str]:
         ]
     moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
     if len(moved) > len(pulse.windows) / 2:
-        return ["Labels per row changed: ask who confirms; nothing about the model follows."]
+        return ["The share of labelled rows changed: ask who confirms them; it says nothing about the model."]
     return []
 
 
@@ -298,7 +300,7 @@ def cell_of(estimate: Estimate | None, sign: str = "") -> str:
 def frame_columns(pulse: Pulse) -> dict[str, list[Any]]:
     """One row per window: its numbers with the ends of their intervals, its trust, the evidence of each line."""
     windows = list(pulse.windows.values())
-    found: dict[str, list[Any]] = {
+    result: dict[str, list[Any]] = {
         "window": [one.name for one in windows],
         "rows": [one.rows for one in windows],
         "labelled": [one.labelled for one in windows],
@@ -309,10 +311,10 @@ def frame_columns(pulse: Pulse) -> dict[str, list[Any]]:
     for name in ("shift", "prior", "precision", "recall", "f1", "accuracy", "flagged", "labelled_ratio"):
         numbers = [_value_and_ends(getattr(one, name)) for one in windows]
         for place, column in enumerate((name, f"{name}_low", f"{name}_high")):
-            found[column] = [each[place] for each in numbers]
+            result[column] = [each[place] for each in numbers]
     for name, line in pulse.lines.items():
-        found[f"evidence_{name}"] = [float(value) for value in line.evidence]
-    return found
+        result[f"evidence_{name}"] = [float(value) for value in line.evidence]
+    return result
 
 
 def _value_and_ends(estimate: Estimate | None) -> tuple[float, float, float]:

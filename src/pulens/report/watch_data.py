@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pulens.inputs.periods import last_day
+from pulens.monitoring.answer import Change
+from pulens.monitoring.monitor import AGES
+from pulens.monitoring.numbers import WatchedWindow
+from pulens.monitoring.rates import recall_among
 from pulens.report.watch_histogram import histogram_data
 from pulens.report.watch_live import live_data
-from pulens.watching.answer import Change
-from pulens.watching.monitor import AGES
-from pulens.watching.numbers import WatchedWindow
-from pulens.watching.rates import recall_among
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
-    from pulens.watching import Alarm, Pulse
+    from pulens.monitoring import Alarm, Pulse
 
 SHOWN = ("prior", "precision", "recall", "f1", "accuracy")
-Ends = list[float] | None  # value, low, high
+Limits = list[float] | None  # value, low, high
 
 
 def watch_data(pulse: Pulse) -> dict[str, Any]:
@@ -65,11 +65,11 @@ def _finite(value: float) -> float | None:
     return short(float(value)) if math.isfinite(value) else None
 
 
-def _ends(found: Estimate | None) -> Ends:
-    if found is None or found.undefined_because:
+def _ends(result: Estimate | None) -> Limits:
+    if result is None or result.undefined_because:
         return None
-    reach = found.interval
-    return [short(one) for one in ((found.value,) * 3 if reach is None else (found.value, reach.low, reach.high))]
+    reach = result.interval
+    return [short(one) for one in ((result.value,) * 3 if reach is None else (result.value, reach.low, reach.high))]
 
 
 def _usual(pulse: Pulse) -> float:
@@ -96,7 +96,7 @@ def _labels(pulse: Pulse, windows: Iterable[WatchedWindow]) -> dict[str, Any]:
     monitor = judgement.monitor
     settings, reference = monitor.settings, monitor.reference
     tail = (1 - settings.confidence) / 2
-    recall: list[Ends] = []
+    recall: list[Limits] = []
     if monitor.flagged is not None:
         for place in range(len(judgement.windows)):
             labelled = judgement.own_labelled(place)
@@ -107,7 +107,7 @@ def _labels(pulse: Pulse, windows: Iterable[WatchedWindow]) -> dict[str, Any]:
     if monitor.flagged is not None:  # at the age at which windows are judged
         same_age = judgement.reference_labelled
         known = recall_among(float(same_age @ monitor.flagged), float(same_age.sum()), tail)
-    per_thousand: list[Ends] = []
+    per_thousand: list[Limits] = []
     for window in windows:
         value = window.labelled / window.rows * 1000
         # of so many labelled rows as of a Poisson number, on the scale of its square root
@@ -132,15 +132,15 @@ def _maturity(pulse: Pulse) -> list[str | None]:
     """When the labels of each window that is not mature are complete, in words; None for the others."""
     judgement = pulse.life.judgement
     lag, age = judgement.monitor.settings.lag, judgement.monitor.settings.age
-    found: list[str | None] = []
+    result: list[str | None] = []
     for window in pulse.windows.values():
         if lag is None or window.mature:
-            found.append(None)
+            result.append(None)
             continue
         day = last_day(window.name)
         if lag[1] == "days" and day is not None:
             wait = lag[0] if age is None else AGES[age]
-            found.append(f"labels complete on {day + timedelta(days=math.ceil(wait))}")
+            result.append(f"labels complete on {day + timedelta(days=math.ceil(wait))}")
         else:
-            found.append(f"labels complete {lag[0]:g} windows later")
-    return found
+            result.append(f"labels complete {lag[0]:g} windows later")
+    return result

@@ -9,7 +9,7 @@ import numpy as np
 from pulens.types import Floats
 
 if TYPE_CHECKING:
-    from pulens.watching import Pulse
+    from pulens.monitoring import Pulse
 
 BINS = 30
 LEFT_OUT = 0.005  # of the rows at either end stand in the outermost bins

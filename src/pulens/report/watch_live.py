@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.monitoring.judging import FEWEST_ROWS
+from pulens.monitoring.numbers import FARTHEST
 from pulens.report.page_data import packed
-from pulens.watching.judging import FEWEST_ROWS
-from pulens.watching.numbers import FARTHEST
 
 if TYPE_CHECKING:
+    from pulens.monitoring import Pulse, WatchedWindow
+    from pulens.monitoring.judging import Judgement
+    from pulens.monitoring.monitor import Monitor
+    from pulens.monitoring.rates import Parts
     from pulens.types import Floats
-    from pulens.watching import Pulse, WatchedWindow
-    from pulens.watching.judging import Judgement
-    from pulens.watching.monitor import Monitor
-    from pulens.watching.rates import Parts
 
 MOST_TRACK = 0.95  # of the way to the prior at which labels begin to say nothing
 
@@ -84,7 +84,7 @@ def own_data(pulse: Pulse) -> dict[str, list[float]]:
     """By the place of each window that its own positives judge on request: the seven means that d is made of.
 
     Where positives moved, even the change of the share needs the class prior, so that d, its error and all that follows
-    are found anew at each (:func:`pulens.watching.rates.with_own_positives`). The means are those of the weight over
+    are found again at each (:func:`pulens.monitoring.rates.with_own_positives`). The means are those of the weight over
     the window, over its own positives, over the reference's population and over its labelled rows, and the shares
     flagged R, q0, q1; after them the upper triangle of their covariance, each row's influence squared and summed.
     """
@@ -104,10 +104,10 @@ def _own_row(judgement: Judgement, place: int) -> list[float]:
     shares = [float(own @ f) / size, float(reference.q @ f), float(window @ f) / rows]
 
     def influence(columns: dict[int, Floats], count: float) -> Floats:
-        found = np.zeros((w.size, 7))
+        result = np.zeros((w.size, 7))
         for column, values in columns.items():
-            found[:, column] = values / count
-        return found
+            result[:, column] = values / count
+        return result
 
     of_window = influence({0: w - means[0], 6: f - shares[2]}, rows)
     of_own = influence({1: w - means[1], 4: f - shares[0]}, size)

@@ -9,7 +9,7 @@ from pulens.report.watch import next_steps, table_of, verdict, vouching
 from pulens.report.watch_text import EXPLAINED
 
 if TYPE_CHECKING:
-    from pulens.watching import Pulse
+    from pulens.monitoring import Pulse
 
 _TEMPLATE = """\
 <div class="pulens">

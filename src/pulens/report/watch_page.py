@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from pulens.monitoring.rates import Parts, rate_of
 from pulens.notice import Severity
 from pulens.report.html import render
 from pulens.report.watch import (
+    ASSUMED,
     BANDS,
     CHANGE,
     SHARE,
@@ -24,11 +26,10 @@ from pulens.report.watch import (
 )
 from pulens.report.watch_data import watch_data
 from pulens.report.watch_sparks import spark_of
-from pulens.watching.rates import Parts, rate_of
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
-    from pulens.watching import Pulse, WatchedWindow
+    from pulens.monitoring import Pulse, WatchedWindow
 
 SCRIPTS = (
     *("words.js", "page_state.js", "chart.js", "figures.js", "watch_rates.js", "watch_charts.js", "watch.js"),
@@ -65,7 +66,7 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         "watch.html.j2",
         SCRIPTS,
         data,
-        title=title or "The pulse of a deployed model",
+        title=title or "Monitoring of a deployed model",
         status=pulse.status,
         verdict=verdict(pulse),
         doubt=doubt,
@@ -95,11 +96,11 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
 
 def _near(pulse: Pulse) -> list[dict[str, Any]]:
     """How near each line that is changing is to its alarm, as a bar."""
-    found = []
+    result = []
     for change in pulse.changes:
         words = f"evidence {10**change.evidence:.2g} of the {10**change.bar:.3g} at which the {change.line} line alarms"
-        found.append({"percent": round(100 * min(10 ** (change.evidence - change.bar), 1)), "words": words})
-    return found
+        result.append({"percent": round(100 * min(10 ** (change.evidence - change.bar), 1)), "words": words})
+    return result
 
 
 def _segments(pulse: Pulse) -> dict[str, Any]:
@@ -133,7 +134,8 @@ def _about(pulse: Pulse) -> str:
         f"{monitor.reference.n_labelled:,.0f} of them labelled"
     )
     prior = monitor.prior
-    return words if prior is None else f"{words}; class prior {prior.value:.3g} ({prior.source})"
+    words += "" if prior is None else f"; class prior {prior.value:.3g} ({prior.source})"
+    return words if prior is None and monitor.flagged is None else f"{words}. Assumed: {ASSUMED}."
 
 
 def _charts(pulse: Pulse, data: dict[str, Any]) -> dict[str, bool]:
@@ -142,7 +144,7 @@ def _charts(pulse: Pulse, data: dict[str, Any]) -> dict[str, bool]:
     return {
         "windows": bool(pulse.windows),
         "share": data["base"] is not None,
-        "metrics": any(found is not None for found in data["home"]["f1"]),
+        "metrics": any(result is not None for result in data["home"]["f1"]),
         "labels": labels["any"],
         "recall": labels["any"] and bool(labels["recall"]),
         "waits": labels["waits"],
@@ -157,14 +159,14 @@ def _tiles(pulse: Pulse, windows: list[WatchedWindow]) -> list[dict[str, Any]]:
     last = windows[-1]
     has_prior = pulse.life.judgement.monitor.prior is not None
     names = ("prior", "precision", "recall", "f1") if has_prior else ("shift", "flagged", "recall")
-    found = []
+    result = []
     for name in names:
         estimate: Estimate | None = getattr(last, name)
         if estimate is None:
             continue
         before, sign = _before(pulse, name), "+" if name == "shift" else ""
         reach = None if estimate.undefined_because else estimate.interval
-        found.append(
+        result.append(
             {
                 "name": name,
                 "live": has_prior,
@@ -175,7 +177,7 @@ def _tiles(pulse: Pulse, windows: list[WatchedWindow]) -> list[dict[str, Any]]:
                 "meaning": TITLES[name][1] + (FIXED if name == "recall" and last.positives == "reference" else ""),
             }
         )
-    return found
+    return result
 
 
 def _before(pulse: Pulse, name: str) -> float | None:

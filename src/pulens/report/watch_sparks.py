@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pulens.watching import WatchedWindow, WatchLife
+    from pulens.monitoring import WatchedWindow, WatchLife
 
 WIDE, HIGH = 300.0, 48.0
-Ends = tuple[float, float, float]
+Limits = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def spark_of(life: WatchLife) -> Spark | None:
     return Spark(line, "M" + "L".join([*upper, *reversed(lower)]) + "Z", y(base), starts, words)
 
 
-def _told(windows: Sequence[WatchedWindow]) -> dict[int, Ends]:
+def _told(windows: Sequence[WatchedWindow]) -> dict[int, Limits]:
     """Value and ends of every window that has them, by its place."""
-    told: dict[int, Ends] = {}
+    told: dict[int, Limits] = {}
     for place, window in enumerate(windows):
-        found = window.prior or window.shift
-        if not found.undefined_because:
-            reach = found.interval
-            ends = (found.value, found.value) if reach is None else (reach.low, reach.high)
-            told[place] = (found.value, *ends)
+        result = window.prior or window.shift
+        if not result.undefined_because:
+            reach = result.interval
+            ends = (result.value, result.value) if reach is None else (reach.low, reach.high)
+            told[place] = (result.value, *ends)
     return told

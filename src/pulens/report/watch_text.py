@@ -9,6 +9,7 @@ from pulens.command_words import in_command_words
 from pulens.errors import listed
 from pulens.report.lines import MORE, folded, titled, wrapped
 from pulens.report.watch import (
+    ASSUMED,
     BANDS,
     SHARE,
     USABLE,
@@ -22,7 +23,7 @@ from pulens.report.watch import (
 )
 
 if TYPE_CHECKING:
-    from pulens.watching import Pulse, WatchedWindow
+    from pulens.monitoring import Pulse, WatchedWindow
 
 WINDOWS, SEGMENTS, STEPS = 3, 3, 2  # in the short answer; all of them are in JSON and on the page
 EXPLAINED = 10
@@ -54,21 +55,24 @@ def _head(pulse: Pulse, *, explain: bool) -> list[str]:
     about = f"{monitor.reference.rows:,.0f} rows, {monitor.reference.n_labelled:,.0f} labelled"
     if monitor.prior is not None:
         about += f"; class prior {monitor.prior.value:.3g} ({monitor.prior.source})"
-    found = titled("reference", about)
+    result = titled("reference", about)
     if len(pulse.lives) > 1:
-        found += titled("life", f"{len(pulse.lives)}, the last one accepted from {pulse.lives[-2].accepted_from}")
+        result += titled("life", f"{len(pulse.lives)}, the last one accepted from {pulse.lives[-2].accepted_from}")
     if explain:
-        found += titled("score", f"labelled rows outscore all rows in {100 * monitor.area:.0f}% of pairs")
+        result += titled("score", f"labelled rows outscore all rows in {100 * monitor.area:.0f}% of pairs")
     recall = monitor.recall
     if recall is not None and _recall_is_constant(list(pulse.windows.values())):
-        found += titled("recall", f"{recall[0]:.2f} ({recall[1]:.2f} to {recall[2]:.2f}), the reference's: a constant")
+        about = "assumed constant, from labels assumed random"
+        result += titled("recall", f"{recall[0]:.2f} ({recall[1]:.2f} to {recall[2]:.2f}), {about}")
+    elif monitor.prior is not None:
+        result += titled("assumed", ASSUMED)
     if pulse.score_bands and not explain:
         far = [
             max(band.since, band.reference) / max(min(band.since, band.reference), 1e-9) for band in pulse.score_bands
         ]
         name, before, since, _ = band_rows(pulse)[far.index(max(far))]
-        found += titled("moved", f"scores {name}: {before} of rows before, {since} since the change")
-    return found
+        result += titled("moved", f"scores {name}: {before} of rows before, {since} since the change")
+    return result
 
 
 def _recall_is_constant(windows: Sequence[WatchedWindow]) -> bool:
@@ -117,10 +121,10 @@ def _segments(pulse: Pulse, way: str, *, explain: bool) -> list[str]:
     left = len(pulse.segments) - shown
     more = f"; {left} more: {MORE[way] if not explain else 'see the JSON'}" if left > 0 else ""
     by = pulse.life.judgement.monitor.settings.group_by
-    found = ["", f"{len(pulse.segments)} segments of {by}, the clearest first{more}", *_aligned(rows)]
+    result = ["", f"{len(pulse.segments)} segments of {by}, clearest first{more}", *_aligned(rows)]
     if pulse.unjudged:
-        found.append(f"{len(pulse.unjudged)} not watched ({listed(list(pulse.unjudged))}).")
-    return found
+        result.append(f"{len(pulse.unjudged)} not watched ({listed(list(pulse.unjudged))}).")
+    return result
 
 
 def _bands(pulse: Pulse) -> list[str]:

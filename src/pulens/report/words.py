@@ -14,8 +14,8 @@ from pulens.scenario import Scenario
 from pulens.selection import Favouring
 
 if TYPE_CHECKING:
-    from pulens.doors.evaluate import Evaluation
-    from pulens.doors.other_scenario import OtherScenario
+    from pulens.evaluation.evaluate import Evaluation
+    from pulens.evaluation.other_scenario import OtherScenario
     from pulens.evidence import Evidence
 
 BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it from one half
@@ -88,11 +88,11 @@ def verdict(evaluation: Evaluation) -> tuple[str, ...]:
         return audit_verdict(evaluation.audit)
     if evaluation.contradiction is not None:
         return contradiction_verdict(evaluation)
-    found = evaluation.estimates
-    if prior_is_hardly_known(evaluation) and not ranks_backwards(found["roc_auc"]):
+    result = evaluation.estimates
+    if prior_is_hardly_known(evaluation) and not ranks_backwards(result["roc_auc"]):
         return verdict_without_the_prior(evaluation)
-    sentences = [ranking_sentence(found["roc_auc"])]
-    sentences.append(threshold_sentence(evaluation.threshold, found["precision"], found["recall"]))
+    sentences = [ranking_sentence(result["roc_auc"])]
+    sentences.append(threshold_sentence(evaluation.threshold, result["precision"], result["recall"]))
     return tuple(sentences)
 
 
@@ -197,7 +197,7 @@ def scenario_words(scenario: Scenario, way: str = "both") -> str:
 def scenario_sentence(other: OtherScenario | None, way: str = "both") -> str:
     """The scenario in plain words, how to say the other, and which numbers would move; empty where it is no matter.
 
-    >>> from pulens.doors.other_scenario import OtherScenario
+    >>> from pulens.evaluation.other_scenario import OtherScenario
     >>> moved = {"precision": (0.481, 0.543), "lift": (2.0, 2.5)}
     >>> other = OtherScenario(Scenario.SINGLE_SET, Scenario.CASE_CONTROL, "population", moved)
     >>> print(scenario_sentence(other, "command").split("; ")[1])
@@ -234,7 +234,7 @@ def ranking_sentence(area: Estimate) -> str:
     sentence += f"{doubt(area.interval)}"
     low = area.value if area.interval is None else area.interval.low
     if ranks_backwards(area):
-        return f"Are your scores upside down? {sentence}, which is worse than guessing (50%)."
+        return f"Are your scores reversed? {sentence}, which is worse than guessing (50%)."
     if low <= 0.5 or abs(area.value - 0.5) < 0.01:
         return f"{sentence}: these rows do not show that it beats guessing (50%)."
     return f"{sentence}."
@@ -256,26 +256,27 @@ def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) 
 
 def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     """What an evaluation takes for granted: the data's assumptions, and that the threshold is to stay."""
-    found = data_assumptions(evaluation.evidence)
-    if evaluation.within is not None:
-        found = (random_within(evaluation.within.cells.words), *found[1:])
-    if evaluation.labelling == "practice":
-        found = (IN_PRACTICE, *found[1:])
+    within = "" if evaluation.within is None else evaluation.within.cells.words
+    result = assumed(evaluation.evidence, evaluation.labelling, within)
     if isinstance(evaluation.uneven, Favouring):
-        found = (up_to(evaluation.uneven.factor), *found[1:])
+        result = (up_to(evaluation.uneven.factor), *result[1:])
     if evaluation.threshold_choice in ("given", "fixed before the check"):
-        return found
+        return result
     return (
-        *found,
+        *result,
         Assumption(
             f"The threshold {evaluation.threshold:.4g} ({evaluation.threshold_choice}) will be used from now on.",
-            "Choosing the threshold on the same rows that judge it.",
-            "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
+            "Choosing the threshold on the rows it is judged by.",
+            "Numbers at the threshold are slightly optimistic; fix it beforehand or use fresh rows.",
         ),
     )
 
 
-def status_of(evaluation: Evaluation) -> tuple[str, str]:
+#: how random labels are said, where a reader can say it
+SAY_RANDOM = {"command": "if random: --labelling random", "python": 'if random: labelling="random"'}
+
+
+def status_of(evaluation: Evaluation, way: str = "both") -> tuple[str, str]:
     """How far to trust the numbers, in a word or two, and what they assume about the labels.
 
     >>> from pulens import evaluate
@@ -290,7 +291,8 @@ def status_of(evaluation: Evaluation) -> tuple[str, str]:
     if evaluation.contradiction is not None:
         return "contradicted", "a random draw of the positives, which this data rules out"
     if evaluation.labelling == "practice" and evaluation.uneven is not None:
-        return "calibrated", f"easy positives first, as in practice ({evaluation.uneven.guarantee})"
+        beside = SAY_RANDOM.get(way, evaluation.uneven.guarantee)
+        return "calibrated", f"easy positives first, as in practice ({beside})"
     if isinstance(evaluation.uneven, Favouring) and evaluation.if_random is not None:
         return "possible set", f"{evaluation.labelling} to be labelled; nothing else assumed about labels"
     if evaluation.within is not None:
@@ -299,7 +301,7 @@ def status_of(evaluation: Evaluation) -> tuple[str, str]:
 
 
 #: of 95% intervals for F1 that take labels for random, on the data sets of ``selection/practice.json``
-ASSUMES_RANDOM = ("assumes random labels", "taken for a random draw; on real labels such intervals held 55%")
+ASSUMES_RANDOM = ("assumes random labels", "assumed random; on real labels such 95% intervals held 55% of the time")
 
 
 IN_PRACTICE = Assumption(
@@ -329,7 +331,7 @@ def random_within(columns: str) -> Assumption:
 
 def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
     """What numbers from these rows take for granted, the most fragile first."""
-    found = [
+    result = [
         Assumption(
             "Labelled positives are a random draw of all positives.",
             "Easy, severe or high-scoring cases being confirmed first: reported fraud, diagnosed patients.",
@@ -343,15 +345,15 @@ def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
         ),
     ]
     if evidence.scenario is Scenario.CASE_CONTROL:
-        found.append(
+        result.append(
             Assumption(
-                "The unlabelled rows are a sample of the population by themselves (case-control).",
+                "The unlabelled rows alone are a sample of the population (case-control).",
                 "Labelled positives having been taken out of the unlabelled rows: then the scenario is single-set.",
                 "The class prior, and with it precision, would be about the wrong population.",
             )
         )
     else:
-        found.append(
+        result.append(
             Assumption(
                 "All rows are one sample, and the unlabelled ones are what labelling left (single-set).",
                 "Labelled positives collected elsewhere and added: then the scenario is case-control.",
@@ -359,26 +361,26 @@ def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
             )
         )
     if evidence.label_noise:
-        found.append(
+        result.append(
             Assumption(
                 f"{evidence.label_noise:.2%} of the labelled rows are really negative, whatever their score.",
-                "Wrong labels that gather where the model scores low, or a guessed share of them.",
+                "Wrong labels concentrated where the model scores low, or a guessed share of them.",
                 "Recall and ROC AUC are corrected too much or too little.",
             )
         )
     else:
-        found.append(
+        result.append(
             Assumption(
                 "Every labelled positive is truly positive.",
                 "Wrong confirmations, duplicates, mixed-up codes.",
-                "Recall and ROC AUC come out too low; say label noise to correct for it.",
+                "Recall and ROC AUC come out too low; give the label noise to correct for it.",
             )
         )
     if evidence.tally.has_negatives:
-        found.append(
+        result.append(
             Assumption(
                 "Rows known to be negative are a random draw of the negatives.",
-                "Only easy rejections having been recorded.",
+                "Only easy rejections were recorded.",
                 "The false positive rate comes out too low.",
             )
         )
@@ -388,11 +390,19 @@ def data_assumptions(evidence: Evidence) -> tuple[Assumption, ...]:
             "rows of different clusters are independent",
             "a family whose members are clusters of their own",
         )
-    found.append(
+    result.append(
         Assumption(
             f"The model was not trained on these rows, and {apart}.",
             f"Scores of training rows; {example}.",
-            "All numbers flatter; intervals are too narrow.",
+            "All numbers are optimistic; intervals are too narrow.",
         )
     )
-    return tuple(found)
+    return tuple(result)
+
+
+def assumed(evidence: Evidence, labelling: str = "random", within: str = "") -> tuple[Assumption, ...]:
+    """What an answer assumes of the rows, with how it takes positives to have been labelled in the first place."""
+    of_labels, *rest = data_assumptions(evidence.counted)
+    if within:
+        of_labels = random_within(within)
+    return (IN_PRACTICE if labelling == "practice" else of_labels, *rest)

@@ -14,7 +14,7 @@ from pulens.errors import InputError, listed, shown
 from pulens.estimate import Estimate, Interval
 from pulens.inputs.arrays import listed_values, plain_values
 from pulens.inputs.columns import is_null
-from pulens.keywords import hands_on
+from pulens.keywords import forwards_keywords
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Floats
 
@@ -45,7 +45,7 @@ class ClasswiseError(Estimate):
         }
 
 
-@hands_on(expected_calibration_error)
+@forwards_keywords(expected_calibration_error)
 def classwise_calibration_error(
     labels: Any,
     scores: Any,
@@ -87,16 +87,21 @@ def classwise_calibration_error(
     matrix, places = _checked_rows(labels, scores, names)
     priors = _checked_priors(class_prior, names)
     whole = check_scenario(scenario) is Scenario.SINGLE_SET
-    found = {}
+    result = {}
     for place, (name, prior) in enumerate(zip(names, priors, strict=True)):
         codes = np.where(places == UNLABELLED, 0, np.where(places == place, 1, -1)).astype(np.int8)
         kept = np.ones(codes.size, bool) if whole else codes >= 0
-        found[name] = expected_calibration_error(
-            codes[kept], matrix[kept, place], negative=-1, class_prior=prior, scenario=scenario, **options
+        result[name] = expected_calibration_error(
+            codes[kept],
+            matrix[kept, place],
+            negative=-1,
+            class_prior=prior,
+            scenario=scenario,
+            **{"labelling": "random", **options},
         )
-    value = float(np.mean([one.value for one in found.values()]))
-    interval = _mean_interval([one.interval for one in found.values() if one.interval is not None])
-    return ClasswiseError("classwise_calibration_error", value, interval, classes=found)
+    value = float(np.mean([one.value for one in result.values()]))
+    interval = _mean_interval([one.interval for one in result.values() if one.interval is not None])
+    return ClasswiseError("classwise_calibration_error", value, interval, classes=result)
 
 
 def _checked_classes(classes: Any) -> list[Any]:

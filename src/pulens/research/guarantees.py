@@ -17,7 +17,7 @@ from pulens.calibration.binning import check_binning, proof_bins, spread
 from pulens.confidence import check_confidence
 from pulens.counts.tally import MOST_ROWS
 from pulens.errors import PulensError, shown
-from pulens.keywords import hands_on, typed
+from pulens.keywords import forwards_keywords, typed
 from pulens.scalars import is_among, real
 
 MOST_PER_LABELLED = 1e9
@@ -193,7 +193,7 @@ def training_bound(
 
 
 @typed
-@hands_on(training_bound)
+@forwards_keywords(training_bound)
 def best_training_bound(
     class_prior: float, labelled: float, unlabelled: float, *, binning: str = "mass", **knowledge: Any
 ) -> Bound:
@@ -221,8 +221,8 @@ def _lowest(bound: Any, most: int) -> Bound:
             high = right
         else:
             low = left
-    found: Bound = min((bound(bins) for bins in range(low, high + 1)), key=lambda one: one.total)
-    return found
+    result: Bound = min((bound(bins) for bins in range(low, high + 1)), key=lambda one: one.total)
+    return result
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,8 +298,8 @@ def sample_size_for_error(
         def bound(number: int) -> Bound:
             return evaluation_bound(class_prior, labelled, max(unlabelled, 2), number, **options)
 
-        found = bound(bins) if bins else _lowest(bound, most)
-        return found.total, int(found.bins)
+        result = bound(bins) if bins else _lowest(bound, most)
+        return result.total, int(result.bins)
 
     _check_sizes(class_prior, 1, 1, lipschitz)
     low, high = 0, 1
@@ -310,8 +310,8 @@ def sample_size_for_error(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reached(middle)[0] <= error else (middle, high)
-    found, number = reached(high)
-    return SampleSize(high, max(1, math.ceil(high * unlabelled_per_labelled)), number, found, basis)
+    result, number = reached(high)
+    return SampleSize(high, max(1, math.ceil(high * unlabelled_per_labelled)), number, result, basis)
 
 
 def _check_sizes(class_prior: float, labelled: float, unlabelled: float, lipschitz: float) -> None:

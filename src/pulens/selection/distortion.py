@@ -13,6 +13,11 @@ of the hidden positives is, whatever the shape of the scores, and of all positiv
 with :math:`c` the label frequency: labelled rows stand for themselves. In case-control the labelled rows are no part
 of the population, so :math:`c = 0`. A tilt of 0 is random labelling. The mean rank of the hidden positives among the
 labelled ones is :math:`1/\theta - 1/(e^\theta - 1)`, from which :func:`tilt_of` finds a tilt.
+
+No tilt puts a hidden positive below the lowest labelled one. Where labels are confined to one kind of positive, most
+others are there, so a share :math:`\epsilon` of the hidden positives may be *aside*: they score like any unlabelled
+row, :math:`h = (1 - \epsilon) h_\theta(p) + \epsilon u` with :math:`u` the share of the unlabelled rows that is
+flagged.
 """
 
 from __future__ import annotations
@@ -26,6 +31,7 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.priors import ClassPrior, population_prior
+from pulens.recovery.many import HIGHEST_SHARE
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -33,24 +39,28 @@ FLAT = 1e-9  # a tilt so small is none
 STEEPEST = 700.0  # beyond it the exponential overflows, and hidden positives are all at one end anyway
 
 
-def distort(rates: Any, tilt: Any, label_frequency: Any = 0.0) -> Floats:
-    """Recall of all positives from that of the labelled ones; arguments broadcast.
+def distort(rates: Any, tilt: Any, label_frequency: Any = 0.0, aside: Any = 0.0, rest: Any = 0.0) -> Floats:
+    """Recall of all positives from that of the labelled ones and, for those aside, of the unlabelled rows ``rest``.
+
+    Arguments broadcast.
 
     >>> distort(0.5, [0.0, 2.0, -2.0]).round(4).tolist()
     [0.5, 0.2689, 0.7311]
     >>> distort(0.5, 2.0, label_frequency=0.4).round(4).tolist()
     0.3614
+    >>> distort(0.5, 2.0, aside=0.5, rest=0.1).round(4).tolist()
+    0.1845
     """
-    p, theta, c = np.broadcast_arrays(*(np.asarray(value, float) for value in (rates, tilt, label_frequency)))
+    p, theta, c = (np.asarray(value, float) for value in (rates, tilt, label_frequency))
     theta = np.clip(theta, -STEEPEST, STEEPEST)
-    safe = np.where(np.abs(theta) < FLAT, 1.0, theta)
-    up = np.abs(safe)
-    # for a positive tilt (e^(tp) - 1)/(e^t - 1) = e^(t(p-1)) (1 - e^(-tp))/(1 - e^(-t)); a negative one mirrors it
-    q = np.where(safe > 0, p, 1.0 - p)
-    hidden = np.exp(up * (q - 1.0)) * np.expm1(-up * q) / np.expm1(-up)
-    hidden = np.where(safe > 0, hidden, 1.0 - hidden)
-    hidden = np.where(np.abs(theta) < FLAT, p, hidden)
-    return np.asarray(c * p + (1.0 - c) * hidden)
+    is_flat = np.abs(theta) < FLAT
+    safe = np.where(is_flat, 1.0, theta)
+    hidden = np.expm1(safe * p) / np.expm1(safe)
+    if is_flat.any():
+        hidden = np.where(is_flat, p, hidden)
+    if np.any(aside):
+        hidden = (1.0 - aside) * hidden + aside * rest
+    return np.asarray(c * p + (1.0 - c) * hidden if c.ndim or c else hidden)
 
 
 def tilt_of(mean_rank: float) -> float:
@@ -106,7 +116,7 @@ def mean_square_weight(observed: Floats, recall: Floats) -> Floats:
     return np.asarray(np.divide(moved**2, own, out=np.zeros(moved.shape), where=own > 0).sum(axis=-1))
 
 
-def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = None) -> Evidence:
+def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = None, aside: float = 0.0) -> Evidence:
     """The evidence whose labelled rows stand for all positives, at one tilt: numbers are read off it as off any other.
 
     Its population is the list, so its scenario is case-control; how many labelled rows it counts is how many of equal
@@ -123,20 +133,15 @@ def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = 
     c = label_frequency(tally.totals, prior, scenario)
     total = float(tally.totals.labelled)
     observed = np.asarray(tally.labelled, float) / total
-    recall = distort(observed, tilt, c)
-    squares = float(mean_square_weight(observed, recall))
+    rest = np.asarray(tally.unlabelled, float) / float(tally.totals.unlabelled)
+    recall = distort(observed, tilt, c, aside, rest)
+    squares = float(mean_square_weight(observed, distort(observed, tilt, c, aside)))
     listed = list_of(tally, scenario)
     counts = Tally(tally.thresholds, recall * total / squares, listed, np.zeros(len(tally)), binning=tally.binning)
     given = evidence.class_prior
-    population = ClassPrior(
-        prior,
-        prior,
-        given.method,
-        given.interval,
-        given.interval,
-        given.assumption,
-        given.notices,
-    )
+    reach = given.interval  # where all of the list are positive, labels say nothing
+    reach = None if reach is None else replace(reach, high=min(reach.high, HIGHEST_SHARE))
+    population = ClassPrior(prior, prior, given.method, reach, reach, given.assumption, given.notices)
     return replace(
         evidence,
         tally=counts,

@@ -12,33 +12,35 @@ import numpy as np
 
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
-from pulens.intervals.area import AreaUnderROC
-from pulens.intervals.doubts import Doubt, Doubts
-from pulens.intervals.kernels.jackknife import redraw_buckets
-from pulens.intervals.kernels.quantiles import percentiles
-from pulens.intervals.kernels.redraws import Redrawn, redraw_tally
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.measured import Measured
-from pulens.intervals.prior_doubt import PRIORS_IN_RANGE, holding
-from pulens.intervals.redraw import AveragePrecisionReadTwice
-from pulens.intervals.redrawn import values_at_threshold
+from pulens.inference.area import AreaUnderROC
+from pulens.inference.bootstrap import values_at_threshold
+from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
+from pulens.inference.kernels.jackknife import redraw_buckets
+from pulens.inference.kernels.quantiles import percentiles
+from pulens.inference.kernels.redraws import BootstrapCounts, redraw_tally
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.measured import Measured
+from pulens.inference.percentile import AveragePrecisionReadTwice
+from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, holding
 from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
-from pulens.selection.distortion import distort, distorted, label_frequency
+from pulens.selection.distortion import distort, label_frequency
 from pulens.selection.practice import Practice
+from pulens.selection.tilted import TiltedEvidence
 from pulens.selection.tilts import TiltDistribution
 from pulens.types import Floats
 
 NODES = 9  # shares of a drawn class prior at which tilts are found, and in between linear
 TILTS_TRIED = 9  # of a metric that has no form for many redraws at once
 QUANTILES = 41
+LEVELS_KEY, HIDDEN_KEY = 101, 102  # streams of the tilts and of the hidden positives that are flagged
 RANKED: tuple[Any, ...] = (AreaUnderROC, AveragePrecisionReadTwice)  # constructions of what :func:`_areas` gives
 METHOD = "tilt of the labelling drawn as in practice"
 
 
 @dataclass(frozen=True)
-class SelectionInference:
-    """Finds intervals of one evidence's metrics; takes the place of ``intervals.doubts.Doubts``."""
+class SelectionInference(MetricIntervals):
+    """Finds intervals of one evidence's metrics under labels as uneven as in practice."""
 
     evidence: Evidence
     resampling: Resampling
@@ -51,15 +53,12 @@ class SelectionInference:
     @cached_property
     def values(self) -> Evidence:
         """What numbers are read off: the rows at the tilt in the middle."""
-        return distorted(self.evidence, self.tilts.median())
+        return TiltedEvidence.of(self.evidence, self.practice)
 
     @cached_property
-    def _random(self) -> Doubts:
+    def _random(self) -> IntervalEstimator:
         """The machinery of random labels: its redraws are ours, before they are tilted."""
-        return Doubts(self.evidence, self.resampling)
-
-    def of_threshold(self) -> None:
-        return None
+        return IntervalEstimator(self.evidence, self.resampling)
 
     def of(
         self,
@@ -70,7 +69,7 @@ class SelectionInference:
         *,
         cut: float = 0.0,
         **parameters: Any,
-    ) -> Doubt | None:
+    ) -> MetricInterval | None:
         """The interval of a metric whose value is ``known``, and what the sample alone would give at its tilt."""
         if metric.ignores_class_prior or getattr(metric, "counted", False):
             return self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
@@ -94,8 +93,8 @@ class SelectionInference:
         confidence = self.resampling.confidence
         factor = self.resampling.factor
         method = METHOD if factor == 1 else f"{METHOD}, errors of the rows times {factor:.3g}"
-        found = Interval(low, high, confidence, method, self.practice.guarantee)
-        return Doubt(found, found)
+        result = Interval(low, high, confidence, method, self.practice.guarantee)
+        return MetricInterval(result, result)
 
     @cached_property
     def _shares(self) -> tuple[float | None, ...]:
@@ -126,21 +125,32 @@ class SelectionInference:
         return RANKED.index(own) if own in RANKED else None
 
     def _tilts(self, share: float | None, priors: Floats, spread: float = 1.0) -> Floats:
-        """A tilt for each redraw, whose shares of positives among the unlabelled rows are given."""
-        levels = _levels(priors.size, self.resampling.seed)
-        if share is not None:
-            return self.tilts.quantiles(share, levels, spread)
-        nodes = np.unique(np.quantile(priors, np.linspace(0, 1, NODES)))
-        table = np.stack([self.tilts.quantiles(float(node), np.sort(levels), spread) for node in nodes])
-        place = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
-        after = np.minimum(place + 1, nodes.size - 1)
-        wide = nodes[after] - nodes[place]
-        part = np.divide(priors - nodes[place], wide, out=np.zeros(priors.size), where=wide > 0)
-        rank = np.argsort(np.argsort(levels))
-        return np.asarray((1 - part) * table[place, rank] + part * table[after, rank])
+        """A tilt for each redraw, whose shares of positives among the unlabelled rows are given, and who is aside."""
+        levels = _levels(priors.size, self.resampling.seed, LEVELS_KEY)
 
-    def _recovered(self, rates: Any, totals: Any, priors: Floats, tilts: Floats) -> Contingency:
-        """Tables of redraws: recall is the labelled rows' own, distorted; the rest follows from the list."""
+        def both(share: float, levels: Floats) -> Floats:
+            tilts = self.tilts.quantiles(share, levels, spread)
+            return np.stack([tilts, self.tilts.aside(share, tilts)])
+
+        if share is not None:
+            return both(share, levels)
+        nodes = np.unique(np.quantile(priors, np.linspace(0, 1, NODES)))
+        table = np.stack([both(float(node), np.sort(levels)) for node in nodes], axis=1)
+        index = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
+        after = np.minimum(index + 1, nodes.size - 1)
+        wide = nodes[after] - nodes[index]
+        part = np.divide(priors - nodes[index], wide, out=np.zeros(priors.size), where=wide > 0)
+        rank = np.argsort(np.argsort(levels))
+        return np.asarray((1 - part) * table[:, index, rank] + part * table[:, after, rank])
+
+    def _recovered(
+        self, rates: Any, totals: Any, priors: Floats, tilts: Floats, *, of_these_rows: bool = False
+    ) -> Contingency:
+        """Tables of redraws: recall is the labelled rows' own, distorted; the rest follows from the list.
+
+        ``of_these_rows``: how many of the hidden positives at hand are flagged is a matter of chance, too; where there
+        are thirty of them, that is as much as thirty labelled rows leave open.
+        """
         labelled, unlabelled, negative = rates
         scenario = self.evidence.recovery_scenario
         rows: Any = sum(np.asarray(total, float) for total in totals)
@@ -153,14 +163,21 @@ class SelectionInference:
         population = (totals[0] + priors * totals[1]) / rows if single else priors
         population = np.clip(population, 1e-12, 1 - 1e-12)
         frequency = label_frequency(totals, population, scenario)
-        recall = distort(labelled, column(tilts), column(frequency))
+        many = np.broadcast_to(rows if single else np.asarray(totals[1], float), np.shape(population))
+        hidden = distort(labelled, column(tilts[0]), 0.0, column(tilts[1]), unlabelled)
+        if of_these_rows:
+            from scipy.special import ndtri
+
+            normal = ndtri(_levels(np.size(hidden), self.resampling.seed, HIDDEN_KEY))
+            count = np.maximum((1 - frequency) * population * many, 1.0)
+            hidden = np.clip(hidden + normal * np.sqrt(np.maximum(hidden * (1 - hidden), 0.0) / count), 0.0, 1.0)
+        recall = column(frequency) * labelled + (1 - column(frequency)) * hidden
         listed = unlabelled
         if single:
             kinds = zip(totals, (labelled, unlabelled, negative), strict=True)
-            listed = sum(column(total) * rate for total, rate in kinds) / column(rows)
+            listed = sum(column(total) * rate for total, rate in kinds if np.any(total)) / column(rows)
         positive, negative = column(population), 1 - column(population)
         hits = possible_hits(positive * recall, listed, positive, negative)
-        many = np.broadcast_to(rows if single else np.asarray(totals[1], float), np.shape(population))
         return Contingency(
             np.zeros(np.shape(hits)),
             hits / positive,
@@ -172,8 +189,10 @@ class SelectionInference:
     def _table(self, threshold: float, share: float | None) -> Contingency:
         key = threshold, share
         if key not in self._tables:
+            rates: Any
+            totals: Any
             if self.evidence.buckets is None:
-                normal, rates, totals = self._random.rates.at(threshold)
+                normal, rates, totals = self._random.drawn_at(threshold)
             else:
                 held = self._random.buckets.above(np.array([threshold, -np.inf]))
                 chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, lambda drawn: drawn)
@@ -182,7 +201,7 @@ class SelectionInference:
                 totals = tuple(np.concatenate([chunk.totals[kind] for chunk in chunks]) for kind in range(3))
             priors = np.broadcast_to(self._random.draws.priors(share, normal, totals), normal.shape)
             tilts = self._tilts(share, priors, self.practice.at_thresholds)
-            self._tables[key] = self._recovered(rates, totals, priors, tilts)
+            self._tables[key] = self._recovered(rates, totals, priors, tilts, of_these_rows=True)
         return self._tables[key]
 
     @cached_property
@@ -194,14 +213,14 @@ class SelectionInference:
         """ROC AUC and average precision in redraws of the whole ranking, at each share: one pass over them."""
         random, tally = self._random, self._random.compressed
 
-        def work(redrawn: Redrawn) -> list[tuple[Floats, Floats]]:
-            found = []
+        def work(redrawn: BootstrapCounts) -> list[tuple[Floats, Floats]]:
+            result = []
             for share in self._shares:
                 priors = random.draws.priors(share, redrawn.normal, redrawn.totals)
                 priors = np.broadcast_to(priors, (len(redrawn),))
                 tilts = self._tilts(share, priors)
-                found.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, tilts)))
-            return found
+                result.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, tilts)))
+            return result
 
         if self.evidence.buckets is None:
             chunks = redraw_tally(tally, self.resampling, work, random_totals=random.draws.random_totals)
@@ -217,36 +236,40 @@ class SelectionInference:
         """A metric at a few tilts, each with what the sample leaves open there: as many normal numbers as redraws."""
         own = self.evidence.class_prior.unlabelled if share is None else share
         levels = (np.arange(TILTS_TRIED) + 0.5) / TILTS_TRIED
-        found = []
+        result = []
         for tilt in self.tilts.quantiles(own, levels):
-            rows = distorted(self.evidence, float(tilt), own)
+            rows = self.tilts.rows_at(float(tilt), own)
 
             def value(prior: float, rows: Evidence = rows) -> float:
                 extra = () if metric.reads == "ranking" else (threshold,)
                 return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **parameters))
 
             at = value(rows.class_prior.value)
-            doubt = None if math.isnan(at) else Doubts(rows, self.resampling).of(metric, at, threshold, value)
+            doubt = (
+                None if math.isnan(at) else IntervalEstimator(rows, self.resampling).of(metric, at, threshold, value)
+            )
             if doubt is not None:
-                found.append(_spread(at, doubt.sample))
-        return np.concatenate(found) if found else np.array([])
+                result.append(_spread(at, doubt.sample))
+        return np.concatenate(result) if result else np.array([])
 
 
 def _areas(tables: Contingency) -> tuple[Floats, Floats]:
     """ROC AUC and average precision of tables along a ranking, a row each."""
     recall, alarms = tables.true_positive_rate, tables.false_positive_rate
-    steps = np.diff(recall, axis=1, prepend=0.0)
-    area = 1 - (steps * (alarms - np.diff(alarms, axis=1, prepend=0.0) / 2)).sum(axis=1)
+    steps, middle = recall.copy(), alarms.copy()
+    steps[:, 1:] -= recall[:, :-1]
+    middle[:, 1:] += alarms[:, :-1]
+    area = 1 - np.einsum("nt,nt->n", steps, middle) / 2
     hits = tables.positive * recall
     called = hits + tables.negative * alarms
     precision = np.divide(hits, called, out=np.ones(hits.shape), where=called > 0)
-    return np.asarray(area), np.asarray((np.maximum(steps, 0.0) * precision).sum(axis=1))
+    return np.asarray(area), np.asarray(np.einsum("nt,nt->n", np.maximum(steps, 0.0, out=steps), precision))
 
 
-def _first(chunk: Redrawn, kind: int) -> Floats:
+def _first(chunk: BootstrapCounts, kind: int) -> Floats:
     """Rates of one kind of row at the first threshold."""
-    found: Floats = (chunk.labelled, chunk.unlabelled, chunk.negative)[kind]
-    return found[:, 0]
+    result: Floats = (chunk.labelled, chunk.unlabelled, chunk.negative)[kind]
+    return result[:, 0]
 
 
 def _spread(value: float, interval: Interval) -> Floats:
@@ -257,7 +280,7 @@ def _spread(value: float, interval: Interval) -> Floats:
     return np.asarray(value + np.where(normal < 0, value - interval.low, interval.high - value) * normal)
 
 
-def _levels(many: int, seed: int) -> Floats:
+def _levels(many: int, seed: int, key: int) -> Floats:
     """Even levels from 0 to 1 in an order of chance that nothing else shares."""
-    rng = np.random.Generator(np.random.PCG64([seed, 101]))
+    rng = np.random.Generator(np.random.PCG64([seed, key]))
     return (rng.permutation(many) + 0.5) / many

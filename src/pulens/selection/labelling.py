@@ -3,36 +3,27 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from pulens.errors import AssumptionError, shown
+from pulens.estimate import Interval
 from pulens.evidence import Evidence
+from pulens.evidence.combinations import refuse_together
+from pulens.inference.intervals import MetricIntervals
+from pulens.inference.kernels.resampling import Resampling
 from pulens.metrics.parts.rests_on import is_estimated
 from pulens.priors import population_prior
 from pulens.scalars import real
-from pulens.selection.practice import Practice, shipped
+from pulens.selection.favouring import FavouringInference, multiple_of
+from pulens.selection.inference import SelectionInference
+from pulens.selection.practice import Favouring, Practice, shipped
+from pulens.selection.tilted import TiltedEvidence
 
 LARGEST_FACTOR = 1e6
 HIGHEST = 0.999  # of the share of positives among the unlabelled rows: beyond it there are no negatives left
-
-
-@dataclass(frozen=True, slots=True)
-class Favouring:
-    """High scores up to a factor as likely to be labelled as low ones, and nothing else known of the labelling."""
-
-    factor: float
-    explains_any_rows: ClassVar[bool] = False  # rows may still rule it out, as they rule random labels out
-
-    @property
-    def name(self) -> str:
-        return f"high scores up to {self.factor:g} times as likely"
-
-    @property
-    def guarantee(self) -> str:
-        return "possible set"
 
 
 def check_labelling(labelling: object) -> Practice | Favouring | None:
@@ -66,6 +57,67 @@ def _number(said: object) -> float:
         return math.nan
 
 
+def said_of_labels(labelling: object, known: Mapping[str, bool]) -> Practice | Favouring | None:
+    """What was said of labels, or else what is taken: as in practice, unless more is known of them.
+
+    ``known`` says which combinations of :mod:`pulens.evidence.combinations` would be met: they are refused.
+    """
+    taken = "practice" if labelling is None else labelling
+    uneven = None if labelling is None and any(known.values()) else check_labelling(taken)
+    if uneven is not None:
+        for which, is_known in known.items():
+            if is_known:
+                refuse_together(which)
+    return uneven
+
+
+def read_as_said(evidence: Evidence, labelling: object) -> Evidence:
+    """What numbers are read off, by what is said of labels, or else by what is known of the rows."""
+    if isinstance(evidence, TiltedEvidence):  # was said where the rows were read
+        return evidence
+    together = evidence.counted.buckets is not None
+    known = {
+        "practice-cells": evidence.within is not None and not together,
+        "practice-clusters": together,
+        "practice-noise": bool(evidence.label_noise),
+    }
+    return read_under(evidence, said_of_labels(labelling, known))
+
+
+def read_under(evidence: Evidence, uneven: Practice | Favouring | None) -> Evidence:
+    """What numbers are read off, however labels came about; the one place that asks."""
+    totals = evidence.tally.totals
+    if uneven is None or not totals.labelled or not totals.unlabelled:
+        return evidence
+    if isinstance(uneven, Favouring):
+        multiple_of(evidence, uneven)  # refuses a factor that cannot explain the rows
+        return TiltedEvidence.of(evidence, uneven)
+    return TiltedEvidence.of(prior_in_practice(evidence), uneven)
+
+
+def labelling_of(evidence: Evidence) -> str:
+    """How labels are taken to have come about, in a word or two."""
+    return evidence.labels.name if isinstance(evidence, TiltedEvidence) and evidence.labels else "random"
+
+
+def told_under(interval: Interval | None, evidence: Evidence) -> Interval | None:
+    """An interval with what it rests on, where labels are not taken for random."""
+    if interval is None or not isinstance(evidence, TiltedEvidence) or evidence.labels is None:
+        return interval
+    return replace(interval, guarantee=evidence.labels.guarantee)
+
+
+def estimator_of(evidence: Evidence, resampling: Resampling) -> MetricIntervals:
+    """What finds intervals of metrics that are read off this evidence."""
+    if isinstance(evidence, TiltedEvidence) and isinstance(evidence.labels, Favouring):
+        return FavouringInference(evidence.counted, resampling, evidence.labels)
+    if isinstance(evidence, TiltedEvidence) and isinstance(evidence.labels, Practice):
+        return SelectionInference(evidence.counted, resampling, evidence.labels)
+    from pulens.strata import interval_estimator
+
+    return interval_estimator(evidence, resampling)
+
+
 def prior_in_practice(evidence: Evidence) -> Evidence:
     """The evidence with a class prior that uneven labels cannot mislead; one that was given or audited stays.
 
@@ -82,7 +134,7 @@ def prior_in_practice(evidence: Evidence) -> Evidence:
     ends = [population_prior(share, totals, scenario) for share in (among.low, among.high)]
     whole = replace(among, low=ends[0], high=ends[1])
     share = min(max(prior.unlabelled, among.low), among.high)
-    found = replace(
+    result = replace(
         prior,
         value=population_prior(share, totals, scenario),
         unlabelled=share,
@@ -91,4 +143,4 @@ def prior_in_practice(evidence: Evidence) -> Evidence:
         distribution=None,
         standard_error=None,
     )
-    return replace(evidence, class_prior=found)
+    return replace(evidence, class_prior=result)

@@ -23,7 +23,7 @@ from pulens.testing.metrics import check_metric
 from pulens.testing.prior_knowledge import another_study
 from pulens.testing.prior_worlds import PRIOR_WORLDS, PriorWorld
 from pulens.testing.ranking_worlds import RankingWorld
-from pulens.testing.tables import draw_table
+from pulens.testing.tables import claims, draw_table
 
 __all__ = [
     "AUDIT_WORLDS",
@@ -39,6 +39,7 @@ __all__ = [
     "RankingWorld",
     "another_study",
     "check_metric",
+    "claims",
     "draw_table",
     "fit_logit_mixture",
     "logistic_world",

@@ -29,23 +29,23 @@ class AuditedTable:
     def truth(self) -> dict[str, float]:
         """The metrics of the rows at hand: unlabelled ones, in the single set with the labelled positives."""
         flagged = self.unlabelled >= self.threshold
-        found, missed = float((self.positive & flagged).sum()), float((self.positive & ~flagged).sum())
+        result, missed = float((self.positive & flagged).sum()), float((self.positive & ~flagged).sum())
         rows, picked = float(self.unlabelled.size), float(flagged.sum())
         if self.scenario is Scenario.SINGLE_SET:
             above = float((self.labelled >= self.threshold).sum())
-            found, picked = found + above, picked + above
+            result, picked = result + above, picked + above
             missed, rows = missed + self.labelled.size - above, rows + self.labelled.size
-        positives = found + missed
+        positives = result + missed
         right = rows - picked - missed
         spread = np.sqrt(picked * (rows - picked) * positives * (rows - positives))
         return {
             "class_prior": positives / rows,
-            "precision": found / picked if picked else np.nan,
-            "recall": found / positives if positives else np.nan,
-            "f1": 2 * found / (picked + positives),
-            "accuracy": (found + right) / rows,
+            "precision": result / picked if picked else np.nan,
+            "recall": result / positives if positives else np.nan,
+            "f1": 2 * result / (picked + positives),
+            "accuracy": (result + right) / rows,
             "specificity": right / (rows - positives),
-            "matthews": (found * right - (picked - found) * missed) / spread if spread else np.nan,
+            "matthews": (result * right - (picked - result) * missed) / spread if spread else np.nan,
         }
 
 

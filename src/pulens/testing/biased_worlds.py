@@ -60,10 +60,10 @@ class BiasedWorld:
             "two steps": ((0.35, np.sqrt(self.factor)), (0.7, self.factor)),
         }
         if self.preference in steps:
-            found = np.ones_like(place)
+            result = np.ones_like(place)
             for begins, height in steps[self.preference]:
-                found = np.where(place > begins, height, found)
-            return np.asarray(found / self.factor)
+                result = np.where(place > begins, height, result)
+            return np.asarray(result / self.factor)
         if self.preference == "straight":
             return np.asarray((1 + (self.factor - 1) * place) / self.factor)
         return np.asarray(self.factor ** (place**2) / self.factor)  # "late": most of the rise among the highest

@@ -138,11 +138,11 @@ def _ranking(metric: Metric, rng: np.random.Generator) -> Iterator[str]:
 
 
 def _counts(metric: Metric, rng: np.random.Generator) -> Iterator[str]:
-    found = [
+    result = [
         raw_value(metric, Tally.from_arrays(labels, scores), Assumptions(0.1), float(np.median(scores)))
         for labels, scores in _rankings(rng)
     ]
-    yield from _in_range(metric, np.array(found))
+    yield from _in_range(metric, np.array(result))
 
 
 def _free_of_the_prior(metric: Metric, rng: np.random.Generator) -> Iterator[str]:

@@ -30,9 +30,9 @@ def another_study(
     from scipy.special import ndtri
 
     error = relative_error * class_prior
-    found = class_prior + error * float(ndtri((0.5 + place * GOLDEN) % 1))
-    found = min(max(found, 0.1 * class_prior), 0.95)
-    population = max(found - 1.96 * error, 0.0), found, found + 1.96 * error
+    result = class_prior + error * float(ndtri((0.5 + place * GOLDEN) % 1))
+    result = min(max(result, 0.1 * class_prior), 0.95)
+    population = max(result - 1.96 * error, 0.0), result, result + 1.96 * error
     share = population
     if scenario == "single-set":  # the study is about the population; what is left of it is unlabelled
         codes = np.asarray(labels)
@@ -40,4 +40,4 @@ def another_study(
         low, middle, high = (max((end * codes.size - labelled) / unlabelled, 0.0) for end in population)
         share = low, middle, high
     own, rest = (Interval(ends[0], ends[2], 0.95, METHOD) for ends in (population, share))
-    return ClassPrior(found, share[1], METHOD, own, rest)
+    return ClassPrior(result, share[1], METHOD, own, rest)

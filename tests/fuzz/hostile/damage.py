@@ -30,28 +30,28 @@ def spoilt_bytes(chance: random.Random, content: bytes, *, share: float = 0.15) 
     """Mostly as it is; else a few bytes changed, a part left out, doubled or added."""
     if not content or chance.random() >= share:
         return content
-    found = bytearray(content)
+    result = bytearray(content)
     for _ in range(chance.choice([1, 1, 3, 20])):
-        place = chance.randrange(len(found) or 1)
+        place = chance.randrange(len(result) or 1)
         way = chance.randrange(5)
-        if way == 0 and found:
-            found[place] = chance.randrange(256)
+        if way == 0 and result:
+            result[place] = chance.randrange(256)
         elif way == 1:
-            del found[place : place + chance.choice([1, 10, 1000])]
+            del result[place : place + chance.choice([1, 10, 1000])]
         elif way == 2:
-            found[place:place] = found[place : place + chance.choice([1, 30])]
+            result[place:place] = result[place : place + chance.choice([1, 30])]
         elif way == 3:
-            found[place:place] = chance.choice(STRANGE).encode("utf-8", "surrogatepass")
-        elif found:
-            found[place] ^= 1 << chance.randrange(8)
-    return bytes(found)
+            result[place:place] = chance.choice(STRANGE).encode("utf-8", "surrogatepass")
+        elif result:
+            result[place] ^= 1 << chance.randrange(8)
+    return bytes(result)
 
 
 def spoilt_tree(chance: random.Random, tree: Any, *, values: Sequence[Any] = VALUES, times: int = 1) -> Any:
     """Lists and mappings in one another with something inside replaced, removed, doubled or renamed."""
-    found = copy.deepcopy(tree)
+    result = copy.deepcopy(tree)
     for _ in range(times):
-        places = list(_places(found))
+        places = list(_places(result))
         if not places:
             return chance.choice(list(values))
         inside, key = chance.choice(places)
@@ -67,7 +67,7 @@ def spoilt_tree(chance: random.Random, tree: Any, *, values: Sequence[Any] = VAL
             inside[key] = copy.deepcopy(other[place])
         else:
             inside[key] = copy.deepcopy(chance.choice(list(values)))
-    return found
+    return result
 
 
 def _places(tree: Any) -> Any:

@@ -40,7 +40,7 @@ VOLUMES = [*["100", "1000", "12000"] * 2, "0", "-1", "1", "x", "9" * 30, str(2**
 
 def calm(chance: random.Random, command: str) -> list[str]:
     """Options that might be meant."""
-    found = some(chance, {
+    result = some(chance, {
         "evaluate": [
             ["--threshold", "0.5"], ["--sensitivity", "2"], ["--bounds"], ["--audit", "3/20"], ["--markdown", "a.md"],
             ["--html", "a.html"], ["--worlds", "2"], ["--weight", "weight"], ["--label-noise", "0.05"],
@@ -69,12 +69,12 @@ def calm(chance: random.Random, command: str) -> list[str]:
         "tally": [["--weight", "weight"], ["--cluster", "patient"], ["--cluster", "patient"]],
     }[command], 0.1)  # fmt: skip
     if command == "calibrate":
-        found += chance.choice([["--scores-are", "rank", "--fit", "isotonic"], *[["--scores-are", "logit"]] * 3])
+        result += chance.choice([["--scores-are", "rank", "--fit", "isotonic"], *[["--scores-are", "logit"]] * 3])
     if command == "decide":
-        found += chance.choice([["--cost-miss", "5", "--cost-alarm", "1"]] * 9 + [["--cost-miss", "500"]])
+        result += chance.choice([["--cost-miss", "5", "--cost-alarm", "1"]] * 9 + [["--cost-miss", "500"]])
     if command not in ("prior", "tally"):
-        found += ["--class-prior", chance.choice(["0.4", "0.35:0.45", "0.5", "0.6", "0.5:0.5", "auto"])]
-    return found
+        result += ["--class-prior", chance.choice(["0.4", "0.35:0.45", "0.5", "0.6", "0.5:0.5", "auto"])]
+    return result
 
 
 def _apart(chance: random.Random) -> list[list[str]]:
@@ -151,44 +151,44 @@ def odd(chance: random.Random, command: str, *, once: bool) -> list[str]:
     }[command]  # fmt: skip
     if once:
         return chance.choice([*given, *_common(chance, command)])
-    found = some(chance, given)
+    result = some(chance, given)
     if chance.random() < 0.05 and command != "compare":
-        found += ["--score", chance.choice(["other", "label", "nope", "z" * 5000])]
+        result += ["--score", chance.choice(["other", "label", "nope", "z" * 5000])]
     if chance.random() < 0.1 and command not in ("compare", "tally"):
-        found += ["--weight", chance.choice([*["weight"] * 6, "score", "nope"])]
+        result += ["--weight", chance.choice([*["weight"] * 6, "score", "nope"])]
     if chance.random() < 0.05:
-        found += [chance.choice(["--positive", "--negative", "--unlabelled"]), chance.choice([*STRANGE, "1"])]
+        result += [chance.choice(["--positive", "--negative", "--unlabelled"]), chance.choice([*STRANGE, "1"])]
     if chance.random() < 0.05:
         odd = ["--format", "--delimiter", "--nope", "--confidence", "--table", "--seed", "--label"]
-        found += [chance.choice(odd), chance.choice(STRANGE)]
+        result += [chance.choice(odd), chance.choice(STRANGE)]
     if command not in ("prior", "tally"):
         if chance.random() < 0.7:
-            found += [chance.choice(["--class-prior"] * 6 + ["--unlabelled-prior"]), chance.choice(PRIORS)]
-        found += ["--label-noise", chance.choice(NUMBERS)] if chance.random() < 0.05 else []
-    return found
+            result += [chance.choice(["--class-prior"] * 6 + ["--unlabelled-prior"]), chance.choice(PRIORS)]
+        result += ["--label-noise", chance.choice(NUMBERS)] if chance.random() < 0.05 else []
+    return result
 
 
 def _common(chance: random.Random, command: str) -> list[list[str]]:
     """Options that most commands have, with values of any kind."""
-    found = [["--positive", "1"], ["--negative", "-1"], ["--delimiter", chance.choice(STRANGE)]]
-    found += [["--confidence", chance.choice(NUMBERS)], ["--label-noise", chance.choice(NUMBERS)]]
+    result = [["--positive", "1"], ["--negative", "-1"], ["--delimiter", chance.choice(STRANGE)]]
+    result += [["--confidence", chance.choice(NUMBERS)], ["--label-noise", chance.choice(NUMBERS)]]
     if command not in ("prior", "tally"):
-        found += [["--class-prior", chance.choice(PRIORS)], ["--seed", chance.choice([*NUMBERS, str(2**70)])]]
+        result += [["--class-prior", chance.choice(PRIORS)], ["--seed", chance.choice([*NUMBERS, str(2**70)])]]
     if command in ("evaluate", "compare", "decide"):
-        found += [["--redraws", chance.choice([*NUMBERS, "101"])]]
-    return found if command != "tally" else found[:3]
+        result += [["--redraws", chance.choice([*NUMBERS, "101"])]]
+    return result if command != "tally" else result[:3]
 
 
 def last(chance: random.Random, command: str, *, calm: bool) -> list[str]:
     """What nearly every call of a command has."""
     if command == "tally":
         return ["-o", "out.tally"]
-    found = (
+    result = (
         [] if command == "prior" else [chance.choice(["-q", "-q", "-q", "--sql"])] if command == "decide" else ["-q"]
     )
     if command == "compare":
         second = "other" if calm else chance.choice([*["other"] * 8, "score", "site", "nope"])
-        found += ["--score", "score", "--score", second]
+        result += ["--score", "score", "--score", second]
     if command in ("evaluate", "compare", "decide"):
-        found += ["--redraws", "100" if calm else chance.choice([*["100"] * 20, "x", "0"])]
-    return [*found, "--scenario", chance.choice(["single-set", "case-control"]), "--json", "out.json"]
+        result += ["--redraws", "100" if calm else chance.choice([*["100"] * 20, "x", "0"])]
+    return [*result, "--scenario", chance.choice(["single-set", "case-control"]), "--json", "out.json"]

@@ -44,11 +44,11 @@ def write_spoilt(chance: random.Random, table: Table, folder: Path, name: str = 
         for _ in range(chance.choice([1, 1, 2, 40])):
             chance.choice(table.rows)[chance.randrange(len(table.names))] = chance.choice(STRANGE)
     ending = chance.choice(ENDINGS)
-    found = spoilt_bytes(chance, content(chance, table, ending))
+    result = spoilt_bytes(chance, content(chance, table, ending))
     if chance.random() < 0.12:
-        found = spoilt_bytes(chance, chance.choice([gzip, bz2, lzma]).compress(found))
+        result = spoilt_bytes(chance, chance.choice([gzip, bz2, lzma]).compress(result))
     path = folder / f"{name}.{ending}"
-    path.write_bytes(found)
+    path.write_bytes(result)
     return path
 
 

@@ -88,9 +88,9 @@ def _replaced(values: Any, chance: random.Random, other: Any) -> list[Any]:
 
 
 def _structured(values: Any) -> Any:
-    found = np.zeros(values.size, dtype=[("label", int), ("score", float)])
-    found["score"] = values
-    return found
+    result = np.zeros(values.size, dtype=[("label", int), ("score", float)])
+    result["score"] = values
+    return result
 
 
 def _with_nulls(values: Any) -> Any:

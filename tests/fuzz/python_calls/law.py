@@ -76,21 +76,21 @@ def draw(chance: random.Random, sizes: tuple[int, ...] = (40, 90, 160)) -> Case:
     return Case(world, threshold, assumed, drawn, chance.choice(("random", "practice")))
 
 
-def ends_of(found: Any) -> tuple[float, float, float]:
-    interval = getattr(found, "interval", None)
+def ends_of(result: Any) -> tuple[float, float, float]:
+    interval = getattr(result, "interval", None)
     low, high = (math.nan, math.nan) if interval is None else (interval.low, interval.high)
-    return found.value, low, high
+    return result.value, low, high
 
 
 def numbers_of(estimates: Any) -> Numbers:
-    return {name: ends_of(found) for name, found in estimates.items()}
+    return {name: ends_of(result) for name, result in estimates.items()}
 
 
 def told_numbers(told: Mapping[str, Any]) -> Numbers:
     """From plain values, as JSON has them: null is no number."""
     plain = {}
-    for name, found in told.items():
-        plain[name] = tuple(math.nan if found.get(key) is None else found[key] for key in ("value", "low", "high"))
+    for name, result in told.items():
+        plain[name] = tuple(math.nan if result.get(key) is None else result[key] for key in ("value", "low", "high"))
     return plain  # type: ignore[return-value]
 
 
@@ -116,8 +116,8 @@ def order_of_rows(case: Case, chance: random.Random, folder: Path) -> Iterator[s
 def order_with_clusters(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     order = np.array(chance.sample(range(case.world.labels.size), case.world.labels.size))
     other = replace(case, world=case.world.take(order))
-    found = [each.evaluate(cluster=each.world.clusters).estimates for each in (case, other)]
-    yield from differences(numbers_of(found[0]), numbers_of(found[1]), "order with clusters")
+    result = [each.evaluate(cluster=each.world.clusters).estimates for each in (case, other)]
+    yield from differences(numbers_of(result[0]), numbers_of(result[1]), "order with clusters")
 
 
 def increasing_scores(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
@@ -134,8 +134,8 @@ def increasing_scores(case: Case, chance: random.Random, folder: Path) -> Iterat
 
 def weights_of_one(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     weights = np.ones(case.world.labels.size, chance.choice((int, float)))
-    found = case.evaluate(weights=weights).estimates
-    yield from differences(numbers_of(case.evaluate().estimates), numbers_of(found), "weights of 1")
+    result = case.evaluate(weights=weights).estimates
+    yield from differences(numbers_of(case.evaluate().estimates), numbers_of(result), "weights of 1")
 
 
 def weights_of_nothing(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
@@ -148,8 +148,8 @@ def weights_of_nothing(case: Case, chance: random.Random, folder: Path) -> Itera
         scores=np.append(world.scores, extra),
     )
     weights = np.append(np.ones(world.labels.size), [0, 0, 0])
-    found = replace(case, world=more).evaluate(weights=weights).estimates
-    yield from differences(numbers_of(case.evaluate().estimates), numbers_of(found), "rows of weight 0")
+    result = replace(case, world=more).evaluate(weights=weights).estimates
+    yield from differences(numbers_of(case.evaluate().estimates), numbers_of(result), "rows of weight 0")
 
 
 def weight_of_two(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
@@ -158,35 +158,35 @@ def weight_of_two(case: Case, chance: random.Random, folder: Path) -> Iterator[s
         return
     weights = np.array([chance.choice((1, 2)) for _ in range(case.world.labels.size)])
     twice = case.world.take(np.repeat(np.arange(weights.size), weights))
-    found = case.evaluate(weights=weights).estimates
-    yield from differences(numbers_of(replace(case, world=twice).evaluate().estimates), numbers_of(found), "twice")
+    result = case.evaluate(weights=weights).estimates
+    yield from differences(numbers_of(replace(case, world=twice).evaluate().estimates), numbers_of(result), "twice")
 
 
 def at_a_threshold(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
-    found = case.evaluate()
-    there = numbers_of(found.at(case.threshold).estimates)
-    yield from differences(numbers_of(found.estimates), there, "evaluate and at")
+    result = case.evaluate()
+    there = numbers_of(result.at(case.threshold).estimates)
+    yield from differences(numbers_of(result.estimates), there, "evaluate and at")
 
 
 def no_interval(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     alone = replace(case, drawn={**case.drawn, "confidence": None}).evaluate().estimates
-    found = numbers_of(case.evaluate().estimates)
+    result = numbers_of(case.evaluate().estimates)
     # what is too wide to be said depends on the interval
-    yield from differences(found, numbers_of(alone), "confidence=None", values_only=True, withheld=True)
+    yield from differences(result, numbers_of(alone), "confidence=None", values_only=True, withheld=True)
 
 
 def metric_functions(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
-    found = case.evaluate()
-    names = chance.sample(sorted({*found.estimates, "roc_auc", "recall", "precision"}), 3)
+    result = case.evaluate()
+    names = chance.sample(sorted({*result.estimates, "roc_auc", "recall", "precision"}), 3)
     options = {name: value for name, value in case.options.items() if name not in ("redraws", "seed", "confidence")}
     for name in names:
-        if name not in found.estimates:
+        if name not in result.estimates:
             continue
         facts = pulens.metrics.METRICS[name]
         given = {key: value for key, value in options.items() if key != "threshold" or facts.needs_threshold}
         value = getattr(pulens.metrics, name)(case.world.labels, case.world.scores, **given)
         alone = {name: (float(getattr(value, "value", value)), math.nan, math.nan)}
-        first = numbers_of({name: found.estimates[name]})
+        first = numbers_of({name: result.estimates[name]})
         yield from differences(first, alone, "evaluate and metrics", values_only=True, withheld=True)
 
 
@@ -204,12 +204,12 @@ def decided(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     if chance.random() < 0.3:
         extra["cluster"] = case.world.clusters
     options = {name: value for name, value in case.options.items() if name != "threshold"}
-    decision = pulens.decide(case.world.labels, case.world.scores, **options, **asked, **extra)
+    decision = pulens.decide(case.world.labels, case.world.scores, **options, **asked, **extra, labelling="random")
     if decision.threshold is None or not math.isfinite(decision.threshold):
         return
     there = case.evaluate(**extra).at(decision.threshold).estimates
     named = {"recall": decision.recall, "precision": decision.precision, "predicted_positive_rate": decision.flagged}
-    first = numbers_of({name: found for name, found in named.items() if found is not None and name in there})
+    first = numbers_of({name: result for name, result in named.items() if result is not None and name in there})
     second = numbers_of({name: there[name] for name in first})
     # intervals of a decision allow for the choice of its threshold
     yield from differences(first, second, f"decide {asked} and at", values_only=True)
@@ -219,20 +219,20 @@ def capacity_is_no_choice(case: Case, chance: random.Random, folder: Path) -> It
     """A capacity says how many rows are flagged, whatever their labels: nothing is chosen by them."""
     options = {name: value for name, value in case.options.items() if name != "threshold"}
     asked = {"capacity": max(2, case.world.labels.size // 4)}
-    decision = pulens.decide(case.world.labels, case.world.scores, **options, **asked)
+    decision = pulens.decide(case.world.labels, case.world.scores, **options, **asked, labelling="random")
     if decision.threshold is None or not math.isfinite(decision.threshold):
         return
     there = case.evaluate().at(decision.threshold).estimates
     named = {"recall": decision.recall, "precision": decision.precision}
-    first = numbers_of({name: found for name, found in named.items() if found is not None and name in there})
+    first = numbers_of({name: result for name, result in named.items() if result is not None and name in there})
     yield from differences(first, numbers_of({name: there[name] for name in first}), "decide by capacity and at")
 
 
-def cut_range(case: Case, found: Any) -> dict[str, Any]:
+def cut_range(case: Case, result: Any) -> dict[str, Any]:
     """The range of class priors that is left where the scores of all models rule out a part of what was given."""
     if not isinstance(case.assumed.get("class_prior"), tuple):
         return {}
-    reach = found.class_prior.interval
+    reach = result.class_prior.interval
     return {"class_prior": (reach.low, reach.high)}
 
 
@@ -244,10 +244,10 @@ def compared(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     options = {**case.options, "metrics": ["roc_auc", "recall", "precision", "average_precision"]}
     if chance.random() < 0.3:
         options["cluster"] = case.world.clusters
-    found = pulens.compare(case.world.labels, scores, **options)
-    told = {name: each["estimates"]["a"] for name, each in found.to_dict()["metrics"].items() if "estimates" in each}
+    result = pulens.compare(case.world.labels, scores, **options, labelling="random")
+    told = {name: each["estimates"]["a"] for name, each in result.to_dict()["metrics"].items() if "estimates" in each}
     extra = {"cluster": options["cluster"]} if "cluster" in options else {}
-    whole = replace(case, assumed={**case.assumed, **cut_range(case, found)}).evaluate(**extra)
+    whole = replace(case, assumed={**case.assumed, **cut_range(case, result)}).evaluate(**extra)
     second = {**numbers_of(whole.estimates), **numbers_of(whole.at(case.threshold).estimates)}
     yield from differences(told_numbers(told), second, "compare and evaluate")
 
@@ -255,12 +255,12 @@ def compared(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
 def segments_of_one(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     table = library("pyarrow").table({**case.world.columns(), "one": ["x"] * case.world.labels.size})
     extra = {"cluster": "patient"} if chance.random() < 0.3 else {}
-    found = pulens.evaluate_by(table, "one", **case.options, **extra).to_dict()
-    if not found["segments"]:
+    result = pulens.evaluate_by(table, "one", **case.options, **extra, labelling=case.labelling).to_dict()
+    if not result["segments"]:
         return
     whole = case.evaluate_rows(table, **extra)
     second = {**numbers_of(whole.at(case.threshold).estimates), **numbers_of(whole.estimates)}
-    yield from differences(told_numbers(found["segments"][0]["estimates"]), second, "one segment and evaluate")
+    yield from differences(told_numbers(result["segments"][0]["estimates"]), second, "one segment and evaluate")
 
 
 def one_cell(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
@@ -282,28 +282,28 @@ def clusters_of_one_row(case: Case, chance: random.Random, folder: Path) -> Iter
 
 
 def in_a_frame(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
-    found = case.evaluate()
-    frame = found.to_frame(backend="pandas" if has("pandas") else "pyarrow")
+    result = case.evaluate()
+    frame = result.to_frame(backend="pandas" if has("pandas") else "pyarrow")
     rows = frame.to_dict("records") if has("pandas") else frame.to_pylist()
     framed = {row["metric"]: tuple(float(row[name]) for name in ("value", "low", "high")) for row in rows}
-    yield from differences(numbers_of(found.estimates), framed, "to_frame")  # type: ignore[arg-type]
+    yield from differences(numbers_of(result.estimates), framed, "to_frame")  # type: ignore[arg-type]
 
 
 def in_json(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
-    found = case.evaluate()
-    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    yield from differences(numbers_of(found.estimates), told_numbers(told["estimates"]), "to_dict")
+    result = case.evaluate()
+    told = json.loads(json.dumps(result.to_dict(), allow_nan=False))
+    yield from differences(numbers_of(result.estimates), told_numbers(told["estimates"]), "to_dict")
 
 
 def on_the_page(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
-    found = case.evaluate()
-    content = re.search(r'<script type="application/json" id="page-data">(.*?)</script>', found.to_html(), re.S)
+    result = case.evaluate()
+    content = re.search(r'<script type="application/json" id="page-data">(.*?)</script>', result.to_html(), re.S)
     if content is None:
         return
     metrics = json.loads(content.group(1)).get("metrics") or {}
     rows = metrics.items() if isinstance(metrics, dict) else ((row.get("name"), row) for row in metrics)
     told = {name: row for name, row in rows if isinstance(row, dict) and "value" in row}
-    yield from differences(numbers_of(found.estimates), told_numbers(told), "page")
+    yield from differences(numbers_of(result.estimates), told_numbers(told), "page")
 
 
 def sources(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
@@ -320,8 +320,8 @@ def sources(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     tables += [str(folder / "rows.parquet"), folder / "rows.csv"]
     first = numbers_of(case.evaluate().estimates)
     table = chance.choice(tables)
-    found = case.evaluate_rows(table).estimates
-    yield from differences(first, numbers_of(found), f"arrays and {type(table).__name__}")
+    result = case.evaluate_rows(table).estimates
+    yield from differences(first, numbers_of(result), f"arrays and {type(table).__name__}")
 
 
 def counted_before(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
@@ -336,8 +336,8 @@ def counted_before(case: Case, chance: random.Random, folder: Path) -> Iterator[
     except SystemExit as end:
         if end.code:
             raise AssertionError("rows could not be counted into a file") from end
-    found = case.evaluate_rows(folder / "rows.tally").estimates
-    yield from differences(numbers_of(case.evaluate().estimates), numbers_of(found), "rows and tally")
+    result = case.evaluate_rows(folder / "rows.tally").estimates
+    yield from differences(numbers_of(case.evaluate().estimates), numbers_of(result), "rows and tally")
 
 
 def net_benefit(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
@@ -346,8 +346,8 @@ def net_benefit(case: Case, chance: random.Random, folder: Path) -> Iterator[str
         extra["labelled_within"] = case.world.groups
     if chance.random() < 0.3:
         extra["worlds"] = 2.0
-    found = case.evaluate(**extra)
-    known, curve = found.at(case.threshold)["net_benefit"], found.decision_curve(ratios=[0.5])
+    result = case.evaluate(**extra)
+    known, curve = result.at(case.threshold)["net_benefit"], result.decision_curve(ratios=[0.5])
     if known.undefined_because or curve.low is None:
         return
     drawn = float(curve.model[0]), float(curve.low[0]), float(curve.high[0])
@@ -356,12 +356,13 @@ def net_benefit(case: Case, chance: random.Random, folder: Path) -> Iterator[str
 
 
 def other_way_to_say_the_prior(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
-    found = case.evaluate()
-    if not isinstance(case.assumed.get("class_prior"), float):
+    result = case.evaluate()
+    # which of the two is known decides what chance explains, and so which possible world is the nearest
+    if not isinstance(case.assumed.get("class_prior"), float) or result.contradiction is not None:
         return
     rest = {name: value for name, value in case.assumed.items() if name != "class_prior"}
-    again = replace(case, assumed={**rest, "unlabelled_prior": found.class_prior.unlabelled}).evaluate()
-    first, second = numbers_of(found.estimates), numbers_of(again.estimates)
+    again = replace(case, assumed={**rest, "unlabelled_prior": result.class_prior.unlabelled}).evaluate()
+    first, second = numbers_of(result.estimates), numbers_of(again.estimates)
     yield from differences(first, second, "class_prior and unlabelled_prior", values_only=True)
 
 
@@ -370,7 +371,7 @@ def groups_and_their_rows(case: Case, chance: random.Random, folder: Path) -> It
     if not isinstance(case.assumed.get("unlabelled_prior"), float):
         return
     table = library("pyarrow").table(case.world.columns())
-    told = pulens.evaluate_by(table, "group", same_prior=True, **case.options).to_dict()["segments"]
+    told = pulens.evaluate_by(table, "group", same_prior=True, **case.options, labelling="random").to_dict()["segments"]
     for line in told:
         own = replace(case, world=case.world.take(case.world.groups == line["segment"])).evaluate()
         second = {**numbers_of(own.at(case.threshold).estimates), **numbers_of(own.estimates)}
@@ -403,8 +404,8 @@ def watched(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
 
 def first_rows(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
     k = chance.choice((1, 3, 10))
-    found = case.evaluate()
-    for name, known in found.top(k).estimates.items():
+    result = case.evaluate()
+    for name, known in result.top(k).estimates.items():
         if name not in pulens.metrics.METRICS or "k" not in pulens.metrics.METRICS[name].parameters:
             continue
         value = getattr(pulens.metrics, name)(case.world.labels, case.world.scores, k=k, **case.assumed)
@@ -428,13 +429,13 @@ OF_EVALUATIONS: tuple[Law, ...] = (
     sources,
     counted_before,
     other_way_to_say_the_prior,
+    segments_of_one,
 )
 OF_RANDOM_LABELS: tuple[Law, ...] = (  # the other doors take labels for random
     metric_functions,
     decided,
     capacity_is_no_choice,
     compared,
-    segments_of_one,
     one_cell,
     on_the_page,
     net_benefit,

@@ -20,7 +20,7 @@ TRUSTING = {
     "binned", "evidence", "doubts", "from_arrays", "from_rows", "resampling", "counts_of", "of", "told",
     "enlarged", "population", "plausible", "allocated",
     "chances", "sibling_share", "are_ranges", "counts", "bucket_counts", "at_least", "refined",
-    "log_density",
+    "log_density", "with_labels", "standing_at", "aside", "correlations_of_models",
 }  # fmt: skip
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
 
@@ -49,24 +49,24 @@ def ask(chance: random.Random, answer: Any, times: int, words: list[str]) -> Non
             continue
         words.append(f".{name}")
         try:
-            found = getattr(answer, name)
-            if inspect.ismethod(found) and not isinstance(found.__self__, type):
-                arguments, options = _arguments(chance, found)
+            result = getattr(answer, name)
+            if inspect.ismethod(result) and not isinstance(result.__self__, type):
+                arguments, options = _arguments(chance, result)
                 shown = [told("", value)[1:] for value in arguments] + [told(*both) for both in options.items()]
                 words[-1] = f".{name}({', '.join(shown)})"
-                found = found(*arguments, **options)
-            elif callable(found):
+                result = result(*arguments, **options)
+            elif callable(result):
                 continue
         except PulensError as error:
             if not 0 < len(str(error)) <= LONGEST_TEXT:
                 raise
             continue
-        if _is_answer(found) and chance.random() < 0.5:
-            ask(chance, found, 1, words)
+        if _is_answer(result) and chance.random() < 0.5:
+            ask(chance, result, 1, words)
 
 
-def _is_answer(found: Any) -> bool:
-    return type(found).__module__.startswith("pulens.") and not isinstance(found, type)
+def _is_answer(result: Any) -> bool:
+    return type(result).__module__.startswith("pulens.") and not isinstance(result, type)
 
 
 def _arguments(chance: random.Random, method: Any) -> tuple[list[Any], dict[str, Any]]:
@@ -79,8 +79,8 @@ def _arguments(chance: random.Random, method: Any) -> tuple[list[Any], dict[str,
             arguments.append(value)
         elif each.default is each.empty or chance.random() < 0.4:
             options[each.name] = value
-    hands_on = any(each.kind is each.VAR_KEYWORD for each in inspect.signature(method).parameters.values())
-    if hands_on and method.__name__ in ("at", "decide", "best_threshold") and chance.random() < 0.5:
+    forwards_keywords = any(each.kind is each.VAR_KEYWORD for each in inspect.signature(method).parameters.values())
+    if forwards_keywords and method.__name__ in ("at", "decide", "best_threshold") and chance.random() < 0.5:
         arguments, options = [], {}
         for name in chance.sample(("cost_miss", "cost_alarm", "capacity", "recall_at_least", "precision_at_least"), 2):
             options[name] = for_option(chance, name, 0.3)

@@ -54,7 +54,7 @@ def test_a_row_that_excel_itself_has_not_is_refused(written):
 
 def test_a_row_far_below_all_others_is_refused(written):
     change(written, lambda sheet: sheet.replace(b'<row r="4"', b'<row r="20000"'))
-    with pytest.raises(InputError, match="row 20,000 comes after 19,996 blank ones"):
+    with pytest.raises(InputError, match="row 20,000 follows 19,996 blank ones"):
         read_excel(written)
 
 

@@ -54,10 +54,10 @@ def test_a_mapped_column_is_added_to_rows_of_any_format(tmp_path, source, target
     write_table(str(tmp_path / f"in.{source}"), COLUMNS)
     path = tmp_path / f"out.{target}"
     write_mapped(str(tmp_path / f"in.{source}"), str(path), lambda scores: scores / 2, score="score", column="half")
-    found = read_table(path)
-    assert found.names == [*COLUMNS, "half"]
-    assert values(found.column("id")) == ["007", "8", "x"]  # an identifier is no number
-    assert [float(value) for value in found.column("half")] == [score / 2 for score in COLUMNS["score"]]
+    result = read_table(path)
+    assert result.names == [*COLUMNS, "half"]
+    assert values(result.column("id")) == ["007", "8", "x"]  # an identifier is no number
+    assert [float(value) for value in result.column("half")] == [score / 2 for score in COLUMNS["score"]]
 
 
 def test_identifiers_with_zeros_in_front_stay_text_in_parquet(tmp_path):

@@ -18,16 +18,16 @@ from pulens.learning.learners.advice.archived import KINDS, archived
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_three_learners_are_named_with_losses_and_where_they_come_from(kind):
-    found = advise(rows=5000, labelled=300, kind=kind, class_prior=0.4, scenario="case-control")
-    losses = [one.expected_loss for one in found.suggestions]
+    result = advise(rows=5000, labelled=300, kind=kind, class_prior=0.4, scenario="case-control")
+    losses = [one.expected_loss for one in result.suggestions]
     assert len(losses) == 3
     assert losses == sorted(losses)
-    for one in found.suggestions:
-        assert one.worst_on in found.data_sets
+    for one in result.suggestions:
+        assert one.worst_on in result.data_sets
         assert one.interval is None or one.interval.low <= one.expected_loss <= one.interval.high
-        assert one.title in str(found)
+        assert one.title in str(result)
         assert hasattr(learners, one.call.split("(")[0])
-    assert found.conditions in " ".join(str(found).split())
+    assert result.conditions in " ".join(str(result).split())
 
 
 def test_labels_and_their_counts_say_the_same():
@@ -42,12 +42,12 @@ def test_a_range_is_knowledge_and_an_estimators_name_is_not():
 
 
 def test_learners_with_too_few_runs_are_named_and_not_advised():
-    found = advise(rows=5000, labelled=300, kind="picture", suggestions=50)
-    left_out = dict(found.left_out)
+    result = advise(rows=5000, labelled=300, kind="picture", suggestions=50)
+    left_out = dict(result.left_out)
     assert "its archived runs are on 3 of 8 data sets" in left_out["puet"]
     assert not any("as published" in name for name in left_out), "these are no learners that can be called"
     assert "true labels" in left_out["lagam"]
-    assert not {"puet", "lagam", "pn"} & {one.learner for one in found.suggestions}
+    assert not {"puet", "lagam", "pn"} & {one.learner for one in result.suggestions}
 
 
 def test_every_learner_of_the_table_can_be_written_as_it_says():
@@ -86,11 +86,11 @@ def test_impossible_class_priors_are_refused(prior):
 
 
 def test_an_answer_that_travelled_says_the_same():
-    found = advise(rows=5000, labelled=300)
-    for there in (pickle.loads(pickle.dumps(found)), copy.deepcopy(found)):
-        assert there.to_dict() == found.to_dict()
-    assert json.loads(json.dumps(found.to_dict(), allow_nan=False)) == found.to_dict()
-    assert "<pre>" in found._repr_html_()
+    result = advise(rows=5000, labelled=300)
+    for there in (pickle.loads(pickle.dumps(result)), copy.deepcopy(result)):
+        assert there.to_dict() == result.to_dict()
+    assert json.loads(json.dumps(result.to_dict(), allow_nan=False)) == result.to_dict()
+    assert "<pre>" in result._repr_html_()
 
 
 @pytest.fixture

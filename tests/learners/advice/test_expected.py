@@ -17,10 +17,10 @@ def cell(data_set, accuracy, **changes):
 
 
 def test_the_loss_is_against_the_best_of_the_same_cell():
-    found = expected_losses([cell("x", {"a": 0.9, "b": 0.8}), cell("y", {"a": 0.6, "b": 0.7})], HERE)
-    assert [one.learner for one in found] == ["a", "b"]  # equal means, by name
-    assert [one.loss for one in found] == pytest.approx([0.05, 0.05])
-    assert (found[1].worst, found[1].worst_on) == (pytest.approx(0.1), "x")
+    result = expected_losses([cell("x", {"a": 0.9, "b": 0.8}), cell("y", {"a": 0.6, "b": 0.7})], HERE)
+    assert [one.learner for one in result] == ["a", "b"]  # equal means, by name
+    assert [one.loss for one in result] == pytest.approx([0.05, 0.05])
+    assert (result[1].worst, result[1].worst_on) == (pytest.approx(0.1), "x")
 
 
 def test_a_data_set_weighs_the_same_however_many_cells_it_has():

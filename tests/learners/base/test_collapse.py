@@ -99,8 +99,8 @@ STAIRS = np.linspace(-1, 1, 1000, dtype=np.float32)[:, None]
 @pytest.mark.parametrize("prior", [0.05, 0.3, 0.9])
 @pytest.mark.parametrize("cut", [2.0, -2.0])
 def test_a_cut_with_all_rows_on_one_side_moves_to_the_class_prior(prior, cut):
-    found = cut_of_prior(Ranked(prior, cut), STAIRS)
-    assert (found < STAIRS).mean() == pytest.approx(prior, abs=1e-3)
+    result = cut_of_prior(Ranked(prior, cut), STAIRS)
+    assert (result < STAIRS).mean() == pytest.approx(prior, abs=1e-3)
 
 
 @pytest.mark.parametrize("cut", [0.3, 0.4, 0.7])

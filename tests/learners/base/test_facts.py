@@ -19,15 +19,15 @@ def test_every_file_of_the_folder_declares_a_learner():
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_declares_a_class_of_its_own_under_its_public_name(name):
-    found = learners.facts(name)
-    public = found.learner.__name__
-    assert found.learner.__module__ == f"pulens.learning.learners.{name}"
-    assert getattr(learners, public) is found.learner is learners.find(public)
-    assert found.family in vars(families).values()
+    result = learners.facts(name)
+    public = result.learner.__name__
+    assert result.learner.__module__ == f"pulens.learning.learners.{name}"
+    assert getattr(learners, public) is result.learner is learners.find(public)
+    assert result.family in vars(families).values()
 
 
 def test_titles_are_told_apart():
-    titles = [found.title for found in (*map(learners.facts, FILES), *references.LEARNERS.values())]
+    titles = [result.title for result in (*map(learners.facts, FILES), *references.LEARNERS.values())]
     assert len(set(titles)) == len(titles)
 
 

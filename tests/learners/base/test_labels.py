@@ -42,5 +42,5 @@ def test_wrong_labels_are_refused_in_the_same_words_by_every_learner(learner, wr
 
 
 def test_true_classes_may_hold_negatives():
-    found = label_codes([1, -1, -1], 3, positive=None, who="LaGAM", negatives=True)
-    assert found.tolist() == [1, -1, -1]
+    result = label_codes([1, -1, -1], 3, positive=None, who="LaGAM", negatives=True)
+    assert result.tolist() == [1, -1, -1]

@@ -51,7 +51,7 @@ def test_scores_of_a_part_are_of_the_regression_on_the_other_parts(rows, target,
 
 def test_the_penalty_has_the_least_generalised_cross_validation(rows, target):
     made = ridge(rows)
-    found = {}
+    result = {}
     for width in rank_kernel.WIDTHS:
         distances = ((made.ranks(rows)[:, None] - made.centres) ** 2).sum(2)
         within = ((made.centres[:, None] - made.centres) ** 2).sum(2)
@@ -62,9 +62,9 @@ def test_the_penalty_has_the_least_generalised_cross_validation(rows, target):
         for penalty in rank_kernel.PENALTIES:
             hat = features @ np.linalg.solve(features.T @ features + penalty * np.eye(kept.sum()), features.T)
             apart = (target - target.mean()) - hat @ (target - target.mean())
-            found[width * made.median, penalty] = (apart @ apart) / (1 - (np.trace(hat) + 1) / 240) ** 2
+            result[width * made.median, penalty] = (apart @ apart) / (1 - (np.trace(hat) + 1) / 240) ** 2
     scale, penalty = made._chosen(target)
-    assert found[scale, penalty] == pytest.approx(min(found.values()))
+    assert result[scale, penalty] == pytest.approx(min(result.values()))
 
 
 def test_what_keeps_the_order_of_a_column_changes_nothing(rows, target):

@@ -118,8 +118,8 @@ def test_operations_agree_with_an_imaging_library():
 
     def ours(name, magnitude=m):
         number = torch.full((len(x),), operations.OPERATIONS.index(name))
-        found = operations.operate(x, number, torch.full((len(x),), magnitude), torch.ones(len(x)))
-        return found.permute(0, 2, 3, 1).numpy() * 255
+        result = operations.operate(x, number, torch.full((len(x),), magnitude), torch.ones(len(x)))
+        return result.permute(0, 2, 3, 1).numpy() * 255
 
     def theirs(change):
         return np.stack([np.asarray(change(Image.fromarray(picture))) for picture in levels]).astype(float)

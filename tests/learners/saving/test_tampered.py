@@ -395,7 +395,7 @@ def test_another_scikit_learn_is_named_in_our_own_words(version, saved, table, t
         said = capsys.readouterr().err
         assert f"was written by scikit-learn '0.24.2', and this is {sklearn.__version__}" in said
         assert np.loadtxt(tmp_path / "scores.csv", skiprows=1).shape == (200,)
-        with pytest.warns(OtherVersionWarning, match="Train the learner anew"):
+        with pytest.warns(OtherVersionWarning, match="Train the learner again"):
             load(folder)
     else:
         with pytest.raises(SystemExit) as end:

@@ -67,21 +67,21 @@ def rows(count, runs=3, seed=0):
 @pytest.mark.parametrize("runs", [1, 3])
 @pytest.mark.parametrize("build", BUILDS.values(), ids=BUILDS)
 def test_outputs_and_gradients_agree_with_automatic_differentiation(build, runs):
-    found = []
+    result = []
     for network in networks(build, runs):
         x = rows(11, runs).requires_grad_()
         z = network(x, Streams(range(runs), CPU), (2, 3))
         total = (z.sigmoid() * torch.arange(z.numel()).view_as(z)).sum()
         (at_inputs,) = torch.autograd.grad(total, [x], retain_graph=True)
-        found.append([z.detach(), at_inputs, *gradients_of(total, [network])])
-    for ours, theirs in zip(*found, strict=True):
+        result.append([z.detach(), at_inputs, *gradients_of(total, [network])])
+    for ours, theirs in zip(*result, strict=True):
         assert theirs.abs().sum() > 0
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("runs", [1, 3])
 def test_products_of_sixteen_bits_agree_with_those_of_thirty_two_to_their_rounding(runs):
-    found = []
+    result = []
     for precision in ("float32", "bfloat16"):
         network = StackedNetwork(narrow_first, range(runs), CPU, precision=precision)
         assert network._dense is not None
@@ -89,8 +89,8 @@ def test_products_of_sixteen_bits_agree_with_those_of_thirty_two_to_their_roundi
         z = network(x, Streams(range(runs), CPU), (2, 3))
         total = (z.sigmoid() * torch.arange(z.numel()).view_as(z)).sum()
         (at_inputs,) = torch.autograd.grad(total, [x], retain_graph=True)
-        found.append([z.detach(), network(x.detach()).detach(), at_inputs, *gradients_of(total, [network])])
-    for place, (exact, rounded) in enumerate(zip(*found, strict=True)):
+        result.append([z.detach(), network(x.detach()).detach(), at_inputs, *gradients_of(total, [network])])
+    for place, (exact, rounded) in enumerate(zip(*result, strict=True)):
         assert rounded.dtype == torch.float32
         assert not torch.equal(exact, rounded)
         if place < 2:
@@ -128,15 +128,15 @@ def test_stacks_of_tiny_networks_keep_one_product_per_layer(monkeypatch):
 
 
 def test_passes_of_one_step_do_not_overwrite_each_other():
-    found = []
+    result = []
     for network in networks(narrow_first):
         streams, total = Streams(range(3), CPU), 0.0
         for again, count in enumerate((11, 4, 11, 17)):
             total = total + (again + 1) * network(rows(count, seed=again), streams, (0, again)).square().sum()
         first = gradients_of(total, [network], keep_graph=True)[0].clone()
         assert torch.equal(first, gradients_of(total, [network])[0])
-        found.append(first)
-    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5)
+        result.append(first)
+    torch.testing.assert_close(*result, rtol=1e-4, atol=1e-5)
 
 
 def test_memory_is_used_again_by_the_next_step():
@@ -155,26 +155,26 @@ def test_scores_are_those_of_plain_modules_whatever_the_number_of_rows():
     for count in (3, 2500, 40):
         x = rows(count)
         with torch.no_grad():
-            found = network(x)
+            result = network(x)
         for run in range(3):
             module = narrow_first()
             module.load_state_dict(network.state_of(run))
-            torch.testing.assert_close(found[run], module.eval()(x[run]).squeeze(1), rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(result[run], module.eval()(x[run]).squeeze(1), rtol=1e-4, atol=1e-5)
 
 
 def test_threads_change_no_bit():
     before = torch.get_num_threads()
-    found = []
+    result = []
     try:
         for cores in (1, 2):
             torch.set_num_threads(cores)
             network, _ = networks(narrow_first, runs=7)
             z = network(rows(64, 7), Streams(range(7), CPU), (0, 0))
-            found.append((z.detach(), gradients_of(z.square().sum(), [network])[0]))
+            result.append((z.detach(), gradients_of(z.square().sum(), [network])[0]))
             assert torch.get_num_threads() == cores
     finally:
         torch.set_num_threads(before)
-    for one, two in zip(*found, strict=True):
+    for one, two in zip(*result, strict=True):
         assert torch.equal(one, two)
 
 
@@ -197,13 +197,13 @@ def test_neighbours_are_joined_without_a_copy_and_others_with_one():
     assert joined([first, second]).data_ptr() == whole.data_ptr()
     for parts in ([second, first], [first, second.clone()], [first.t(), second], [whole[:4], whole[3:9]], [first]):
         expected = torch.cat([part.reshape(-1) for part in parts])
-        found = joined(parts)
-        assert torch.equal(found, expected)
-        assert found.data_ptr() != whole.data_ptr()
+        result = joined(parts)
+        assert torch.equal(result, expected)
+        assert result.data_ptr() != whole.data_ptr()
 
 
 def test_a_run_that_rests_changes_no_bit_of_the_others_and_moves_nowhere():
-    found, x = [], rows(11)
+    result, x = [], rows(11)
     for resting in (frozenset(), frozenset({1})):
         network, _ = networks(narrow_first)
         optimiser, streams = Optimiser(network, OptimiserSettings("adam", learning_rate=0.01)), Streams(range(3), CPU)
@@ -218,22 +218,22 @@ def test_a_run_that_rests_changes_no_bit_of_the_others_and_moves_nowhere():
             optimiser.step(gradient, 1.0, active)
             if step == 0:
                 after_one = network.state_of(1)
-        found.append((z.detach(), at_inputs, network))
-    (_, _, everyone), (z, at_inputs, some) = found
+        result.append((z.detach(), at_inputs, network))
+    (_, _, everyone), (z, at_inputs, some) = result
     assert not z[1].any()
     assert not at_inputs[1].any()
     for key, value in some.state_of(1).items():
         assert torch.equal(value, after_one[key])
         assert not torch.equal(value, everyone.state_of(1)[key])
     for run in (0, 2):
-        assert torch.equal(z[run], found[0][0][run])
-        assert torch.equal(at_inputs[run], found[0][1][run])
+        assert torch.equal(z[run], result[0][0][run])
+        assert torch.equal(at_inputs[run], result[0][1][run])
         for key, value in some.state_of(run).items():
             assert torch.equal(value, everyone.state_of(run)[key])
 
 
 def test_gradients_of_passes_through_the_chain_and_layer_by_layer_add_up():
-    found = []
+    result = []
     for network in networks(narrow_first):
         streams = Streams(range(3), CPU)
         z, features = network.with_features(rows(11), streams, (0, 0))
@@ -241,8 +241,8 @@ def test_gradients_of_passes_through_the_chain_and_layer_by_layer_add_up():
         (gradient,) = gradients_of(total, [network], keep_graph=True)
         # the last layer is left out of the second pass
         (partly,) = gradients_of(network(rows(7, seed=1), streams, (0, 1)).sum() + features.sum(), [network])
-        found.append((gradient, partly))
-    for ours, theirs in zip(*found, strict=True):
+        result.append((gradient, partly))
+    for ours, theirs in zip(*result, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
 
 
@@ -256,7 +256,7 @@ def test_a_parameter_that_the_loss_does_not_reach_is_an_error():
 @pytest.mark.parametrize("kind", ["adam", "adamw"])
 def test_one_pass_over_the_parameters_gives_the_plain_step(kind, runs, monkeypatch):
     settings = OptimiserSettings(kind, learning_rate=0.01, weight_decay=0.1, betas=(0.5, 0.99))
-    found = []
+    result = []
     for fused in (True, False):
         if not fused:
             monkeypatch.setattr(Optimiser, "_fused", lambda *given: False)
@@ -267,18 +267,18 @@ def test_one_pass_over_the_parameters_gives_the_plain_step(kind, runs, monkeypat
             gradient = torch.randn(network.flat.shape, generator=generator) * 10.0**-step
             active = torch.arange(runs) == 0 if step == 4 else None  # from here on runs count for themselves
             optimiser.step(gradient, 1 - 0.1 * step, active)
-        found.append((network.flat, optimiser.first, optimiser.second))
-    for ours, theirs in zip(*found, strict=True):
+        result.append((network.flat, optimiser.first, optimiser.second))
+    for ours, theirs in zip(*result, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=2e-5, atol=1e-7)
 
 
 @pytest.mark.parametrize("count", [1, 1000, chance.PIECE, 2 * chance.PIECE + 5])
 def test_words_on_a_cpu_are_those_of_every_device(count):
     streams = Streams([3, 2**63 + 11], CPU)
-    found = streams.bits("purpose", (4, 5), count)
+    result = streams.bits("purpose", (4, 5), count)
     base = torch.tensor([signed(mix(word ^ chance.salt_of("purpose", (4, 5)))) for word in streams._words])
-    assert torch.equal(found, mix_tensor(base[:, None] + torch.arange(1, count + 1) * signed(GOLDEN)))
-    lanes = found.view(torch.int16)
+    assert torch.equal(result, mix_tensor(base[:, None] + torch.arange(1, count + 1) * signed(GOLDEN)))
+    lanes = result.view(torch.int16)
     for dropout in (0.0, 0.3, 0.999):
         kept = (lanes >= round(dropout * 65536) - 32768) * (1 / (1 - dropout))
         assert torch.equal(streams.keep("purpose", (4, 5), (count, 4), dropout).flatten(1), kept)

@@ -78,7 +78,7 @@ def test_cross_validation_of_a_learner_keeps_groups_together():
     from sklearn.model_selection import GroupKFold, cross_validate
 
     features, labels, patient = patients()
-    found = cross_validate(
+    result = cross_validate(
         LogisticRegression(),
         features,
         labels,
@@ -87,9 +87,9 @@ def test_cross_validation_of_a_learner_keeps_groups_together():
         scoring=scorer("roc_auc", class_prior=0.5),
         return_indices=True,
     )
-    for train, test in zip(found["indices"]["train"], found["indices"]["test"], strict=True):
+    for train, test in zip(result["indices"]["train"], result["indices"]["test"], strict=True):
         assert set(patient[train]).isdisjoint(patient[test])
-    assert np.isfinite(found["test_score"]).all()
+    assert np.isfinite(result["test_score"]).all()
 
 
 def test_a_scorer_says_where_clusters_belong():

@@ -105,8 +105,8 @@ def trained(learner, shape, backbone, uneven, **more):
         options["steps_per_epoch"] = 9
     learners = [learner(random_state=seed, **options) for seed in (3, 4)]
     labels = [(positive & (np.arange(300) % keep > 0)).astype(int) for keep in ((2, 3) if uneven else (2, 2))]
-    found = fit_many(learners, X, labels)
-    return np.stack([one.decision_function(X) for one in found])
+    result = fit_many(learners, X, labels)
+    return np.stack([one.decision_function(X) for one in result])
 
 
 @pytest.mark.per_learner
@@ -145,7 +145,7 @@ def test_runs_that_stop_early_stand_still_in_replays(recorded):
 def test_learning_rates_that_differ_between_runs(recorded):
     X, positive = table((6,))
     learner = next(one for one in SHORT if one.__name__ == "NNPU")
-    found = []
+    result = []
     for on in (False, True):
         recorded(on)
         runs = [
@@ -155,8 +155,8 @@ def test_learning_rates_that_differ_between_runs(recorded):
             for rate in (1e-3, 1e-2)
         ]
         fitted = fit_many(runs, X, [(positive & (np.arange(300) % 2 > 0)).astype(int)] * 2)
-        found.append(np.stack([one.decision_function(X) for one in fitted]))
-    np.testing.assert_allclose(found[1], found[0], rtol=1e-3 * (DEVICE == "cuda"))
+        result.append(np.stack([one.decision_function(X) for one in fitted]))
+    np.testing.assert_allclose(result[1], result[0], rtol=1e-3 * (DEVICE == "cuda"))
 
 
 def test_salts_in_memory_draw_the_same_numbers():

@@ -53,9 +53,9 @@ def test_without_rescue_fit_is_the_run_of_a_stack_bit_for_bit(learner, many_posi
     less = {name: value for name, value in small.items() if name in known}
     made = learner(**USUAL | {"random_state": 3}, **less, backbone="linear", rescue="none")
     alone = stacked(made, X, labels)
-    found = clone(made).fit(X, labels)
-    np.testing.assert_array_equal(found._logits(X), alone._logits(X))
-    assert (found.cut_, found.best_epoch_, found.rescues_) == (alone.cut_, alone.best_epoch_, ())
+    result = clone(made).fit(X, labels)
+    np.testing.assert_array_equal(result._logits(X), alone._logits(X))
+    assert (result.cut_, result.best_epoch_, result.rescues_) == (alone.cut_, alone.best_epoch_, ())
     rescued = made.set_params(rescue="auto").fit(X, labels)
     assert rescued.rescues_[0].kind == "warm_start"
     assert (rescued._logits(X) != alone._logits(X)).any()
@@ -66,8 +66,8 @@ def test_a_run_among_others_is_what_fit_gives_without_rescue(many_positives):
     X, labels = many_positives
     options = {**USUAL, "rescue": "none", "standardise": False}
     runs = fit_many([NNPU(**options | {"random_state": seed}) for seed in (5, 0)], X, [labels, labels])
-    found = NNPU(**options).fit(X, labels)
-    np.testing.assert_allclose(runs[1].decision_function(X), found.decision_function(X), rtol=2e-3, atol=2e-5)
+    result = NNPU(**options).fit(X, labels)
+    np.testing.assert_allclose(runs[1].decision_function(X), result.decision_function(X), rtol=2e-3, atol=2e-5)
 
 
 @pytest.mark.parametrize("loss", ["sigmoid", "logistic"])
@@ -75,22 +75,22 @@ def test_a_loss_that_was_given_is_never_changed(many_positives, loss):
     X, labels = many_positives
     made = NNPU(**USUAL, loss=loss, epochs=39)
     alone = stacked(made, X, labels)
-    found = made.fit(X, labels)
-    np.testing.assert_array_equal(found._logits(X), alone._logits(X))
-    assert (found.loss, found.loss_, found.rescues_) == (loss, loss, ())
+    result = made.fit(X, labels)
+    np.testing.assert_array_equal(result._logits(X), alone._logits(X))
+    assert (result.loss, result.loss_, result.rescues_) == (loss, loss, ())
 
 
 def test_a_loss_left_to_the_method_may_change_and_the_record_says_so(many_positives, tmp_path):
     X, labels = many_positives
-    found = NNPU(**USUAL, epochs=39).fit(X, labels)
+    result = NNPU(**USUAL, epochs=39).fit(X, labels)
     other = stacked(NNPU(**USUAL, epochs=39, loss="logistic"), X, labels)
-    np.testing.assert_array_equal(found._logits(X), other._logits(X))
-    assert (found.loss, found.loss_) == (None, "logistic")
-    assert [one.kind for one in found.rescues_] == ["loss"]
-    assert "every unlabelled row was called positive" in found.rescues_[0].detail
-    assert "Rescued: loss (logistic" in repr(found)
-    again = load(found.save(tmp_path / "model"))
-    assert (again.loss, again.loss_, again.rescues_) == (None, "logistic", found.rescues_)
+    np.testing.assert_array_equal(result._logits(X), other._logits(X))
+    assert (result.loss, result.loss_) == (None, "logistic")
+    assert [one.kind for one in result.rescues_] == ["loss"]
+    assert "every unlabelled row was called positive" in result.rescues_[0].detail
+    assert "Rescued: loss (logistic" in repr(result)
+    again = load(result.save(tmp_path / "model"))
+    assert (again.loss, again.loss_, again.rescues_) == (None, "logistic", result.rescues_)
     written = json.loads((tmp_path / "model" / "learner.json").read_text())
     assert (written["parameters"]["loss"], written["fitted"]["loss_"]) == (None, "logistic")
 
@@ -110,16 +110,16 @@ def test_a_loss_that_is_not_given_is_the_authors(learner, many_positives):
 @pytest.mark.slow
 def test_few_rows_and_a_moved_cut_are_recorded(many_positives):
     X, labels = many_positives
-    found = NNPU(**USUAL).fit(X, labels)
-    assert [one.kind for one in found.rescues_] == ["warm_start", "cut"]
-    assert "160 steps in all epochs, fewer than 1,000" in found.rescues_[0].detail
-    called = int((found.decision_function(X) > 0).sum())
+    result = NNPU(**USUAL).fit(X, labels)
+    assert [one.kind for one in result.rescues_] == ["warm_start", "cut"]
+    assert "160 steps in all epochs, fewer than 1,000" in result.rescues_[0].detail
+    called = int((result.decision_function(X) > 0).sum())
     assert (
-        f"moved to the class prior, 0.7: {called:,} of 1,000 rows are called positive, not" in found.rescues_[1].detail
+        f"moved to the class prior, 0.7: {called:,} of 1,000 rows are called positive, not" in result.rescues_[1].detail
     )
-    found.set_params(rescue="none").fit(X, labels)
-    assert found.rescues_ == ()
-    assert repr(found) == "NNPU(class_prior=0.7, device='cpu', progress=False, random_state=0,\n     rescue='none')"
+    result.set_params(rescue="none").fit(X, labels)
+    assert result.rescues_ == ()
+    assert repr(result) == "NNPU(class_prior=0.7, device='cpu', progress=False, random_state=0,\n     rescue='none')"
 
 
 def test_a_start_that_is_kept_is_recorded(many_positives, monkeypatch):
@@ -129,15 +129,15 @@ def test_a_start_that_is_kept_is_recorded(many_positives, monkeypatch):
     usual = learners.stack.rescue.fit_many
 
     def forgetting(*given, **told):
-        found = usual(*given, **told)
-        for weights in found[0].network_.parameters():
+        result = usual(*given, **told)
+        for weights in result[0].network_.parameters():
             weights.data.neg_()
-        return found
+        return result
 
     monkeypatch.setattr(learners.stack.rescue, "fit_many", forgetting)
-    found = NNPU(**USUAL | {"class_prior": 0.06}, backbone="linear").fit(X, labels)
-    assert [one.kind for one in found.rescues_][:2] == ["warm_start", "start_kept"]
-    assert "15 labelled rows, fewer than 200" in found.rescues_[0].detail
+    result = NNPU(**USUAL | {"class_prior": 0.06}, backbone="linear").fit(X, labels)
+    assert [one.kind for one in result.rescues_][:2] == ["warm_start", "start_kept"]
+    assert "15 labelled rows, fewer than 200" in result.rescues_[0].detail
 
 
 @pytest.mark.slow
@@ -147,12 +147,12 @@ def test_a_training_that_began_again_says_what_made_the_network_it_has(many_posi
     monkeypatch.setattr(learners.stack.rescue, "begins_warm", lambda *_: None)
     answers = iter([False, True])
     monkeypatch.setattr(learners.stack.rescue, "knows_its_labels", lambda *_: next(answers))
-    found = NNPU(**USUAL).fit(X, labels)
-    assert found.loss_ == "sigmoid"
-    kinds = [one.kind for one in found.rescues_]
+    result = NNPU(**USUAL).fit(X, labels)
+    assert result.loss_ == "sigmoid"
+    kinds = [one.kind for one in result.rescues_]
     assert kinds[0] == "warm_start"
     assert "loss" not in kinds
-    assert "began again" in found.rescues_[0].detail
+    assert "began again" in result.rescues_[0].detail
 
 
 def test_what_rescue_may_be_is_said(many_positives):
@@ -173,14 +173,14 @@ def test_a_damaged_record_of_rescues_is_refused(many_positives, tmp_path, stored
 
 def test_a_learner_saved_before_rescues_were_recorded_is_read(many_positives, tmp_path):
     X, labels = many_positives
-    found = NNPU(**USUAL, epochs=1).fit(X[:200], labels[:200])
-    folder = found.save(tmp_path / "model")
+    result = NNPU(**USUAL, epochs=1).fit(X[:200], labels[:200])
+    folder = result.save(tmp_path / "model")
     facts = json.loads((folder / "learner.json").read_text())
     del facts["fitted"]["rescues_"], facts["parameters"]["rescue"]
     facts["parameters"]["loss"] = "sigmoid"
     (folder / "learner.json").write_text(json.dumps(facts))
     again = load(folder)
-    np.testing.assert_array_equal(again._logits(X), found._logits(X))
+    np.testing.assert_array_equal(again._logits(X), result._logits(X))
     assert repr(again).startswith("NNPU(")
 
 
@@ -206,8 +206,8 @@ def test_a_judged_model_says_what_was_rescued(many_positives):
 
     X, labels = many_positives
     table = {"a": X[:, 0], "b": X[:, 1], "label": labels}
-    found = pulens.fit(table, method=NNPU(**USUAL, backbone="linear"), class_prior=0.7, folds=2, redraws=100)
-    assert found.rescues == found.model[-1].rescues_
-    assert found.rescues
-    assert "Rescued: warm start" in found.sentence
-    assert found.describe()["rescues"] == [str(one) for one in found.rescues]
+    result = pulens.fit(table, method=NNPU(**USUAL, backbone="linear"), class_prior=0.7, folds=2, redraws=100)
+    assert result.rescues == result.model[-1].rescues_
+    assert result.rescues
+    assert "Rescued: warm start" in result.sentence
+    assert result.describe()["rescues"] == [str(one) for one in result.rescues]

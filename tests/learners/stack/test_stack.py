@@ -11,10 +11,11 @@ from torch import nn
 from network_learners import NETWORKS, SHORT, SHORTEST, quick, short
 from pulens import learners
 from pulens.errors import InputError, PulensError
+from pulens.learning.learners.stack import layers, networks
 from pulens.learning.learners.stack.dense import chain
 from pulens.learning.learners.stack.networks import StackedNetwork
 from pulens.learning.learners.stack.program import gradients_of
-from pulens.learning.learners.stack.streams import Streams
+from pulens.learning.learners.stack.streams import FURTHER_PASS, Streams
 
 
 def small(shape):
@@ -224,15 +225,59 @@ def test_global_generators_are_left_alone():
     np.testing.assert_array_equal(np.random.rand(3), expected_numpy)  # noqa: NPY002
 
 
-@pytest.mark.parametrize("way", ["grouped", "each", "patches"])
+@pytest.mark.parametrize("way", ["grouped", "patches"])
 def test_every_way_to_convolve_a_stack_agrees_with_plain_modules(way):
     network = StackedNetwork(lambda: pictures((2, 6, 6)), [1, 2, 3], torch.device("cpu"), convolution=way)
     x = torch.randn(5, 2, 6, 6, generator=torch.Generator().manual_seed(0))
-    found = network(x[None].expand(3, -1, -1, -1, -1))
+    result = network(x[None].expand(3, -1, -1, -1, -1))
     for run in range(3):
         module = pictures((2, 6, 6))
         module.load_state_dict(network.state_of(run))
-        torch.testing.assert_close(found[run], module.eval()(x).squeeze(1), rtol=1e-4, atol=1e-5)
+        torch.testing.assert_close(result[run], module.eval()(x).squeeze(1), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("layer", "height", "rows"),
+    [((1, 10, 5), 28, 32), ((10, 20, 5), 12, 48), ((3, 8, 3, 2, 1), 9, 13), ((2, 3, (3, 2), (2, 1), (1, 0)), 7, 10)],
+)
+def test_patches_have_the_slopes_of_a_grouped_convolution(layer, height, rows):
+    module, runs = torch.nn.Conv2d(*layer).double(), 3
+    generator = torch.Generator().manual_seed(0)
+    shapes = [
+        (rows, runs * layer[0], height, height),
+        (runs, *module.weight.shape),
+        (runs, layer[1]),
+    ]
+    given = [torch.randn(shape, generator=generator, dtype=torch.float64).requires_grad_() for shape in shapes]
+    result = {}
+    for way in ("grouped", "patches"):
+        out = layers.convolution(*given, module, way)
+        against = torch.sin(torch.arange(out.numel(), dtype=torch.float64)).view_as(out)
+        result[way] = [out, *torch.autograd.grad((out * against).sum(), given)]
+    for one, other in zip(*result.values(), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize(("build", "shape"), [(small, (6,)), (pictures, (1, 8, 8))], ids=["table", "pictures"])
+def test_two_passes_of_a_step_are_the_same_as_one(monkeypatch, build, shape):
+    """With dropout, which is another one in every pass."""
+
+    def with_dropout():
+        *layers_of, last = build(shape)
+        return torch.nn.Sequential(
+            *(one for one in layers_of if not isinstance(one, torch.nn.modules.batchnorm._BatchNorm)),
+            torch.nn.Dropout(0.4),
+            last,
+        )
+
+    monkeypatch.setattr(networks, "dense_chain", lambda *given: None)
+    network = StackedNetwork(with_dropout, [1, 2, 3], torch.device("cpu"))
+    streams = Streams([4, 5, 6], torch.device("cpu"))
+    x = torch.randn(3, 10, *shape, generator=torch.Generator().manual_seed(0))
+    moments = ((1, 2), (1, 2 + FURTHER_PASS))
+    parts = [network(part, streams, moment) for part, moment in zip(x.chunk(2, 1), moments, strict=True)]
+    torch.testing.assert_close(network(x, streams, moments), torch.cat(parts, 1), rtol=1e-5, atol=1e-6)
+    assert not torch.allclose(network(x, streams, moments[::-1]), torch.cat(parts, 1))
 
 
 def test_streams_do_not_depend_on_the_height_of_the_stack():
@@ -264,12 +309,12 @@ def test_streams_are_uniform_enough_for_dropout():
 def test_streams_give_uniform_and_normal_numbers_that_a_run_alone_would_see():
     tall, low = Streams([7, 8, 9], torch.device("cpu")), Streams([8], torch.device("cpu"))
     for name, mean, variance in (("uniform", 0.5, 1 / 12), ("normal", 0.0, 1.0)):
-        found = getattr(tall, name)("z", (3, 4), (200, 500)).double()
-        assert torch.equal(found[1:2].float(), getattr(low, name)("z", (3, 4), (200, 500)))
-        assert (found.mean((1, 2)) - mean).abs().max() < 4 * (variance / 100_000) ** 0.5
-        assert (found.var((1, 2)) - variance).abs().max() < 0.02 * variance
-        assert abs(np.corrcoef(found[0, :-1].flatten(), found[0, 1:].flatten())[0, 1]) < 0.015
-        assert found.abs().max() < 7
+        result = getattr(tall, name)("z", (3, 4), (200, 500)).double()
+        assert torch.equal(result[1:2].float(), getattr(low, name)("z", (3, 4), (200, 500)))
+        assert (result.mean((1, 2)) - mean).abs().max() < 4 * (variance / 100_000) ** 0.5
+        assert (result.var((1, 2)) - variance).abs().max() < 0.02 * variance
+        assert abs(np.corrcoef(result[0, :-1].flatten(), result[0, 1:].flatten())[0, 1]) < 0.015
+        assert result.abs().max() < 7
 
 
 @pytest.mark.parametrize("build", [lambda: small((4,)), Residual], ids=["chain", "any module"])
@@ -297,12 +342,12 @@ def test_networks_may_give_more_than_one_number_per_row():
 
     for build, shape in ((picture, (3, 4, 4)), (vector, (7,)), (one_channel, ())):
         network = StackedNetwork(build, [1, 2, 3], torch.device("cpu"))
-        found = network(x)
-        assert found.shape == (3, 5, *shape)
+        result = network(x)
+        assert result.shape == (3, 5, *shape)
         for run in range(3):
             module = build()
             module.load_state_dict(network.state_of(run))
-            torch.testing.assert_close(found[run], module(x[run]).reshape(5, *shape), rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(result[run], module(x[run]).reshape(5, *shape), rtol=1e-4, atol=1e-5)
 
 
 def test_a_stack_of_generators_draws_what_plain_modules_draw():
@@ -326,12 +371,12 @@ def test_a_stack_of_generators_draws_what_plain_modules_draw():
     for run, module in enumerate(modules):
         module.load_state_dict(network.state_of(run))
     for training in (True, False):  # batch norm: statistics of the batch, then the ones it kept
-        found = network(z, streams if training else None)
-        assert found.shape == (3, 7, 2, 12, 12)
-        slopes = torch.autograd.grad(found.square().sum(), network.parameters["4.weight"])[0]
+        result = network(z, streams if training else None)
+        assert result.shape == (3, 7, 2, 12, 12)
+        slopes = torch.autograd.grad(result.square().sum(), network.parameters["4.weight"])[0]
         for run, module in enumerate(modules):
             plain = module.train(training)(z[run])
-            torch.testing.assert_close(found[run], plain, rtol=1e-4, atol=1e-5)
+            torch.testing.assert_close(result[run], plain, rtol=1e-4, atol=1e-5)
             module.zero_grad()
             plain.square().sum().backward()
             torch.testing.assert_close(slopes[run], module[4].weight.grad, rtol=1e-3, atol=1e-4)

@@ -64,10 +64,10 @@ def test_a_saved_pipeline_scores_the_same(learner, tmp_path):
     columns, labels = table()
     model = table_pipeline(learner, categories=["code"], missing=["?"]).fit(columns, labels)
     save_pipeline(model, tmp_path / "m")
-    found = load(tmp_path / "m")
+    result = load(tmp_path / "m")
     other = table(50, seed=1)[0]
-    np.testing.assert_array_equal(found.predict_proba(other), model.predict_proba(other))
-    assert found[0].get_params() == model[0].get_params()
+    np.testing.assert_array_equal(result.predict_proba(other), model.predict_proba(other))
+    assert result[0].get_params() == model[0].get_params()
     save_pipeline(model, tmp_path / "m")  # replaces itself
 
 

@@ -28,4 +28,4 @@ def fit_beta(points: Points, scores_are: str) -> CalibrationMap:
     return CalibrationMap("beta", scores_are, chosen)
 
 
-RECALIBRATOR = Recalibrator(fit_beta, "Three numbers that bend the two ends of the scale apart")
+RECALIBRATOR = Recalibrator(fit_beta, "Three parameters, which bend the two ends of the scale separately")

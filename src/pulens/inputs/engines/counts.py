@@ -137,8 +137,8 @@ def rows_of_segments(segments: CodedSegments) -> dict[Any, NDArray[np.intp]]:
     """
     order = np.argsort(segments.codes, kind="stable")
     bounds = np.concatenate([[0], np.cumsum(np.bincount(segments.codes, minlength=len(segments.names)))])
-    found = {name: order[bounds[code] : bounds[code + 1]] for code, name in enumerate(segments.names)}
-    return {name: rows for name, rows in found.items() if rows.size}
+    result = {name: order[bounds[code] : bounds[code + 1]] for code, name in enumerate(segments.names)}
+    return {name: rows for name, rows in result.items() if rows.size}
 
 
 def in_order(segments: Iterable[Any]) -> list[Any]:

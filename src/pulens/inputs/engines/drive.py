@@ -106,13 +106,13 @@ def _tallies(
     if engine.columns.weight is None and counted != rows:
         raise InputError(
             f"the table had {rows:,} rows when it was surveyed and {counted:,.0f} when they were counted: it changed "
-            "while it was read. Read a snapshot, or try again."
+            "while it was read. Read from a snapshot, or try again."
         )
-    found = tallies(parts, engine.score_type)
+    result = tallies(parts, engine.score_type)
     if engine.columns.weight is not None:
-        for tally in found.values():
+        for tally in result.values():
             check_total_weights(tally.totals, f"weights (column {engine.columns.weight!r})")
-    return found
+    return result
 
 
 def count_buckets(
@@ -133,12 +133,12 @@ def count_buckets(
     told.check()
     tally = _tallies(engine, survey, codes, tolerance, bin_errors)[None]
     names, (codes_of, lowest, highest, *counts) = _by_bucket(engine, codes, tally, told)
-    found = BucketTally.from_increments(
+    result = BucketTally.from_increments(
         tally, names, codes_of, (lowest, highest), counts, clusters=(told.distinct, told.distinct), rows=told.rows
     )
-    if not np.allclose(found.totals.sum(axis=0), tally.totals, rtol=1e-9):
+    if not np.allclose(result.totals.sum(axis=0), tally.totals, rtol=1e-9):
         raise InputError("the table changed while it was read: its clusters hold other rows. Read a snapshot.")
-    return found
+    return result
 
 
 def count_bucket_tallies(
@@ -153,11 +153,11 @@ def count_bucket_tallies(
     survey, codes = _looked(engine, coding)
     told = engine.survey_clusters()
     told.check()
-    found = _tallies(engine, survey, codes, tolerance, bin_errors)
-    names, columns = _by_bucket(engine, codes, Tallies.of(found).whole(), told)
+    result = _tallies(engine, survey, codes, tolerance, bin_errors)
+    names, columns = _by_bucket(engine, codes, Tallies.of(result).whole(), told)
     segments = CodedSegments.of_columns([[segment for segment, _ in names]])
     owner = segments.codes[columns[0]]
-    rows = dict.fromkeys(found, 0)
+    rows = dict.fromkeys(result, 0)
     for row in survey:
         rows[row.segment] += row.rows
     answer = {}
@@ -167,7 +167,7 @@ def count_bucket_tallies(
         buckets = [names[one][1] for one in mine.tolist()]
         most = len(set(buckets)) if told.distinct <= MOST_BUCKETS else min(told.distinct, rows[segment])
         answer[segment] = BucketTally.from_increments(
-            found[segment],
+            result[segment],
             buckets,
             place,
             (lowest, highest),
@@ -175,7 +175,7 @@ def count_bucket_tallies(
             clusters=(len(set(buckets)), most),
             rows=rows[segment],
         )
-    return {segment: answer[segment] for segment in found}
+    return {segment: answer[segment] for segment in result}
 
 
 def _by_bucket(engine: Engine, codes: Codes, tally: Tally, told: ClusterSurvey) -> tuple[list[Any], list[NDArray[Any]]]:

@@ -136,7 +136,7 @@ def _read_records(
 
 
 def _is_recoded(path: Path, dialect: Dialect) -> bool:
-    """Whether a text file must be written anew in UTF-8, which is all that DuckDB reads."""
+    """Whether a text file must be written again in UTF-8, which is all that DuckDB reads."""
     if dialect.encoding is not None:
         return True
     with ExitStack() as stack:
@@ -209,9 +209,9 @@ class FileEngine(LazyEngine):
         if column in self._texts:
             text = quoted(self._texts[column])
             strange = self._native.filter(f"{quoted(column)} IS NULL AND {text} IS NOT NULL")
-            found = strange.project(text).limit(1).fetchall()
-            if found:
-                return found[0][0]
+            result = strange.project(text).limit(1).fetchall()
+            if result:
+                return result[0][0]
         return super().bad_value(column)
 
 
@@ -231,9 +231,9 @@ def open_database(
     if not Path(path).is_file():
         raise InputError(f"{path}: there is no such DuckDB database.")
     with _connection(path) as connection:
-        found = _find_table(connection, path, table)
+        result = _find_table(connection, path, table)
         with explained(path):
-            relation = connection.sql(f"SELECT * FROM {found}")
+            relation = connection.sql(f"SELECT * FROM {result}")
         try:
             options: Any = {"group_by": group_by, "where": where, "beside": beside, "cluster": cluster}
             yield LazyEngine(relation, columns, **options, periods=periods, connection=connection)

@@ -102,7 +102,7 @@ class LazyEngine:
         for name in names:
             if _type_of(schema, name).is_nested():
                 raise InputError(
-                    f"column {shown(name)} must hold one value per row to tell segments by, but the table holds "
+                    f"column {shown(name)} must hold one value per row as its segment, but the table holds "
                     f"{_type_of(schema, name)}."
                 )
         if len(names) == 1:
@@ -371,7 +371,7 @@ class LazyEngine:
         return int(self._collect(rows.select(nw.len().alias("missing")))["missing"].to_list()[0] or 0)
 
     def id_kind(self, column: str) -> str:
-        """Whether a column that tells rows apart holds whole numbers or text."""
+        """Whether a column that identifies rows holds whole numbers or text."""
         kept = _type_of(self._schema, column)
         if kept.is_integer():
             return "integer"
@@ -488,9 +488,9 @@ class LazyEngine:
 
 def _coded(column: Any) -> CodedSegments:
     """An Arrow column of segments as numbers; those of null are -1."""
-    found = column.dictionary_encode()
-    codes = found.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
-    return CodedSegments(python_values(found.dictionary), codes)
+    result = column.dictionary_encode()
+    codes = result.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int32)
+    return CodedSegments(python_values(result.dictionary), codes)
 
 
 def _type_of(schema: Any, column: str) -> Any:

@@ -53,8 +53,8 @@ def open_sql(
             connection = source
             if isinstance(source, sa.Engine):
                 connection = stack.enter_context(_connected(sa, source, address))
-            found = _find_table(sa, connection, table)
-            yield SqlEngine(sa, connection, found, columns, group_by, where, beside, cluster, periods)
+            result = _find_table(sa, connection, table)
+            yield SqlEngine(sa, connection, result, columns, group_by, where, beside, cluster, periods)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
         except sa.exc.DBAPIError as error:
@@ -409,7 +409,7 @@ class SqlEngine:
         return int(self._connection.execute(query).scalar() or 0)
 
     def id_kind(self, column: str) -> str:
-        """Whether a column that tells rows apart holds whole numbers or text."""
+        """Whether a column that identifies rows holds whole numbers or text."""
         sa = self._sa
         kept = self._column(find_column(column, [str(one.name) for one in self._table.c])).type
         if isinstance(kept, sa.Integer):

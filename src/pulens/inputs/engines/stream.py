@@ -104,7 +104,7 @@ class SortedStream:
 
     def counts(self) -> list[EngineCounts]:
         """Everything added so far; one part per segment."""
-        found = []
+        result = []
         for segment, (score, *counts) in self._open.items():
             self._hold(segment, score, counts, is_last=True)
             fields = []
@@ -118,5 +118,5 @@ class SortedStream:
                 segments = CodedSegments([segment], np.zeros(lowest.size, np.int32))
             others = rows - labelled - negative
             labelled, others, negative = (count.astype(self._count_type) for count in (labelled, others, negative))
-            found.append(EngineCounts(lowest, highest, labelled, others, negative, segments))
-        return found
+            result.append(EngineCounts(lowest, highest, labelled, others, negative, segments))
+        return result

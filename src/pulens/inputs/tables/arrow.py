@@ -82,11 +82,11 @@ def _batches(stream: IO[bytes], kind: str, wanted: Sequence[str], rows: int, rol
         if kind == "parquet":
             file = parquet.ParquetFile(source)
             names = _found(wanted, file.schema_arrow.names, roles)
-            found = file.iter_batches(rows, columns=names)
+            result = file.iter_batches(rows, columns=names)
         else:
-            schema, found = _ipc_reader(pa, source)
+            schema, result = _ipc_reader(pa, source)
             names = _found(wanted, schema.names, roles)
-        for batch in found:
+        for batch in result:
             chosen = pa.Table.from_batches([batch.select(names)])
             chosen.validate(full=True)
             yield from (chosen.slice(start, rows) for start in range(0, chosen.num_rows, rows))
@@ -140,5 +140,5 @@ def pyarrow_for(purpose: str) -> Any:
 
 
 def _pyarrow(kind: str) -> tuple[Any, Any]:
-    found = pyarrow_for(f"reading {kind} files")
-    return found, found.parquet
+    result = pyarrow_for(f"reading {kind} files")
+    return result, result.parquet

@@ -82,8 +82,8 @@ def _delimited_chunks(
 ) -> Iterator[Chunk]:
     with delimited_rows(stream, delimiter, dialect) as (names, rows):
         with _decimal_commas_told(names, rows, delimiter):
-            found = find_columns(wanted, names, delimiter=delimiter, roles=roles)
-        places = [names.index(name) for name in found]
+            result = find_columns(wanted, names, delimiter=delimiter, roles=roles)
+        places = [names.index(name) for name in result]
         chunk: Chunk = [[] for _ in places]
         for row in rows:
             for values, place in zip(chunk, places, strict=True):

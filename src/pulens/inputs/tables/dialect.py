@@ -76,11 +76,11 @@ class Dialect:
         """A column whose cells say numbers in this writing, as programs write them; empty cells stay as they are."""
         if self.is_plain or not isinstance(values, list):
             return values
-        found = values.copy()
+        result = values.copy()
         for place, value in enumerate(values):
             if isinstance(value, str) and value.strip():
-                found[place] = self._checked(value, name, row_name, first_row + place)
-        return found
+                result[place] = self._checked(value, name, row_name, first_row + place)
+        return result
 
     def _checked(self, cell: str, name: str, row_name: Callable[[int], str], row: int) -> str:
         plain = self.plain(cell)
@@ -123,7 +123,9 @@ def in_memory(said: Said) -> Dialect:
     dialect = dialect_of(said)
     for name in ("encoding", "sheet"):
         if getattr(dialect, name) is not None:
-            raise InputError(f"{name}={shown(getattr(dialect, name))} is about a file, and the rows are no file.")
+            raise InputError(
+                f"{name}={shown(getattr(dialect, name))} is about files, and the rows were not given as one."
+            )
     return dialect
 
 
@@ -168,16 +170,16 @@ def way_out_of(cell: object, said: Dialect = PLAIN) -> str:
         return " That is a date, not a score: name another column."
     if text.endswith("%"):
         return " Take the percent sign out of the column first, and divide by 100."
-    found: dict[str, tuple[str, str | None]] = {}  # by the number that it would be, the simplest writing
+    result: dict[str, tuple[str, str | None]] = {}  # by the number that it would be, the simplest writing
     for decimal, thousands in ((",", None), (".", None), *((one, group) for one in DECIMALS for group in THOUSANDS)):
         if thousands != decimal and (decimal, thousands) != (said.decimal, said.thousands):
             number = Dialect(decimal=decimal, thousands=thousands).plain(text)
             if number is not None:
-                found.setdefault(number, (decimal, thousands))
-    if len(found) > 1:
-        told = [f"{_options(*writing)} if that is {number}" for number, writing in found.items()]
+                result.setdefault(number, (decimal, thousands))
+    if len(result) > 1:
+        told = [f"{_options(*writing)} if that is {number}" for number, writing in result.items()]
         return f" Say {' or '.join(told[:2])}."
-    return "".join(_words(*writing) for writing in found.values())
+    return "".join(_words(*writing) for writing in result.values())
 
 
 def _words(decimal: str, thousands: str | None) -> str:

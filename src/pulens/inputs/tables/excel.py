@@ -67,7 +67,7 @@ def _put(cell: Any, value: Any, name: str) -> None:
                 f"column {shown(name)} holds {shown(value)}, which an Excel file cannot hold: a cell has at most "
                 f"{LONGEST_CELL:,} characters, all of them text. Write .csv or .parquet instead."
             )
-        value = _ESCAPED.sub(lambda found: f"_x{ord(found.group()):04X}_", value)
+        value = _ESCAPED.sub(lambda result: f"_x{ord(result.group()):04X}_", value)
     cell.value = value
     if isinstance(value, str):
         cell.data_type = "s"  # whatever it begins with
@@ -76,15 +76,15 @@ def _put(cell: Any, value: Any, name: str) -> None:
 
 def _without_dates(written: io.BytesIO) -> bytes:
     """The same file with the times of its making taken out: equal tables are equal bytes."""
-    found = io.BytesIO()
+    result = io.BytesIO()
     stamp = f"{_FIXED.isoformat()}Z".encode()
-    with zipfile.ZipFile(written) as given, zipfile.ZipFile(found, "w", zipfile.ZIP_DEFLATED) as made:
+    with zipfile.ZipFile(written) as given, zipfile.ZipFile(result, "w", zipfile.ZIP_DEFLATED) as made:
         for name in given.namelist():
             content = given.read(name)
             if name == "docProps/core.xml":
                 content = re.sub(rb"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", stamp, content)
             made.writestr(zipfile.ZipInfo(name, _FIXED.timetuple()[:6]), content, zipfile.ZIP_DEFLATED)
-    return found.getvalue()
+    return result.getvalue()
 
 
 def read_excel(path: str | Path) -> Table:
@@ -162,7 +162,7 @@ def _rows(sheet: Any) -> list[list[Any]]:
             blank += 1
             continue
         if blank > MOST_BLANK:
-            raise InputError(f"row {place:,} comes after {blank:,} blank ones. Take out what stands so far off.")
+            raise InputError(f"row {place:,} follows {blank:,} blank ones. Remove what is so far down.")
         rows += [[] for _ in range(blank)]
         rows.append(list(row))
         blank = 0
@@ -171,7 +171,7 @@ def _rows(sheet: Any) -> list[list[Any]]:
 
 def _too_many() -> InputError:
     most = f"{MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
-    return InputError(f"the sheet has more than {most}, and nobody fills in that many.")
+    return InputError(f"the sheet has more than {most}, which is too many to fill in by hand.")
 
 
 def _holds_formulas(content: bytes) -> bool:
@@ -211,4 +211,4 @@ def _table(rows: list[list[Any]]) -> Table:
 
 
 def _unescaped(value: Any) -> Any:
-    return _WRITTEN.sub(lambda found: chr(int(found.group(1), 16)), value) if isinstance(value, str) else value
+    return _WRITTEN.sub(lambda result: chr(int(result.group(1), 16)), value) if isinstance(value, str) else value

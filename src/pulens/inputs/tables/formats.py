@@ -49,9 +49,11 @@ def format_of(path: str | Path, format: str | None) -> str:
         raise InputError(
             f"{path}: a .{parts[-1]} file is not read. Save it as .xlsx (Excel) or as .csv, which keeps one sheet."
         )
+    if not parts and not Path(path).exists():
+        raise InputError(f"{path}: there is no such file or folder.")
     if not parts or parts[-1] not in EXTENSIONS:
         raise InputError(
-            f"{path}: the file's ending does not tell its format. Say format= (or --format), one of {listed(FORMATS)}."
+            f"{path}: the file name does not show its format. Say format= (or --format), one of {listed(FORMATS)}."
         )
     return EXTENSIONS[parts[-1]]
 

@@ -30,9 +30,9 @@ def expand(source: str) -> list[Path]:
     []
     """
     path = Path(source)
-    if path.is_dir():
+    if os.path.isdir(path):  # and not one whose name is too long for any file
         return _tables_in(path)
-    if has_magic(source) and not path.exists():
+    if has_magic(source) and not os.path.exists(path):
         from glob import iglob
 
         names = list(islice(iglob(source, recursive=True), MOST_ENTRIES + 1))
@@ -43,8 +43,8 @@ def expand(source: str) -> list[Path]:
 
 
 def _tables_in(folder: Path) -> list[Path]:
-    found = [entry for entry in _entries(folder) if ending(entry) in EXTENSIONS and entry.is_file()]
-    shown = [entry for entry in found if not any(_is_hidden(part) for part in entry.relative_to(folder).parts)]
+    result = [entry for entry in _entries(folder) if ending(entry) in EXTENSIONS and entry.is_file()]
+    shown = [entry for entry in result if not any(_is_hidden(part) for part in entry.relative_to(folder).parts)]
     # logs in JSON Lines may lie beside tables: they are tables where there are no others
     return sorted([entry for entry in shown if ending(entry) in ENDINGS] or shown)
 

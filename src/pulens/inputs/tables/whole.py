@@ -42,15 +42,15 @@ class Table:
 
     def classes(self, name: str) -> list[str]:
         """A column of true classes as text; none may be missing."""
-        found = ["" if is_null(value) else str(value) for value in self.column(name)]
-        missing = [row for row, value in enumerate(found) if not value.strip()]
+        result = ["" if is_null(value) else str(value) for value in self.column(name)]
+        missing = [row for row, value in enumerate(result) if not value.strip()]
         if missing:
             others = f" ({len(missing):,} such rows)" if len(missing) > 1 else ""
             raise InputError(
-                f"column {name!r} has no class in {file_row(missing[0])}{others}: nothing says whether it is positive. "
-                "Leave such rows out, or write their class."
+                f"column {name!r} has no class in {file_row(missing[0])}{others}: so its class is unknown. Leave "
+                "such rows out, or write their class."
             )
-        return found
+        return result
 
     def taken(self, names: Sequence[str], rows: NDArray[Any]) -> dict[str, Any]:
         """Some rows of some columns, by name; with their types where the file says what they are."""
@@ -68,7 +68,7 @@ class Table:
                 if not np.isfinite(table[row, place]):
                     raise InputError(
                         f"column {name!r} holds {shown(value)} in {file_row(row)}, which is not a finite number. This "
-                        "mechanism looks at features: name numeric columns with --feature, or use "
+                        "mechanism uses features: name numeric columns with --feature, or use "
                         "completely_at_random."
                     )
         return table

@@ -33,7 +33,7 @@ def format_out(path: str) -> str:
     if ending not in EXTENSIONS or EXTENSIONS[ending] not in WRITTEN:
         endings = [name for name, kind in EXTENSIONS.items() if kind in WRITTEN]
         raise InputError(
-            f"{path}: the file's ending must tell the format of the table, one of {listed(endings, limit=20)}; got "
+            f"{path}: the file name must end with the format of the table, one of {listed(endings, limit=20)}; got "
             f"{'none' if not ending else repr(ending)}."
         )
     if EXTENSIONS[ending] in ("parquet", "arrow"):
@@ -60,7 +60,9 @@ def only_text() -> Iterator[None]:
         yield
     except UnicodeEncodeError as error:
         seen = shown(error.object[error.start : error.end])
-        raise InputError(f"a cell holds {seen}, which is no text: repair it, or leave its column out.") from error
+        raise InputError(
+            f"a cell holds {seen}, which is not valid text: repair it, or leave its column out."
+        ) from error
 
 
 def _table_bytes(kind: str, columns: Columns) -> bytes:

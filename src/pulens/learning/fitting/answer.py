@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.doors.evaluate import Evaluation
+from pulens.evaluation.evaluate import Evaluation
 from pulens.keywords import typed
 from pulens.learning.learners.base.rescues import Rescue, said
 from pulens.notice import Notice
@@ -48,14 +48,14 @@ class JudgedModel:
     @property
     def columns(self) -> dict[str, str]:
         """What each column is that the model learned from."""
-        found: dict[str, str] = self.model[0].kinds
-        return found
+        result: dict[str, str] = self.model[0].kinds
+        return result
 
     @property
     def rescues(self) -> tuple[Rescue, ...]:
         """What training the kept model did next to its method, where that is a network."""
-        found: tuple[Rescue, ...] = getattr(self.model[-1], "rescues_", ())
-        return found
+        result: tuple[Rescue, ...] = getattr(self.model[-1], "rescues_", ())
+        return result
 
     @typed
     def save(self, folder: str | PathLike[str]) -> Path:
@@ -90,18 +90,21 @@ class JudgedModel:
         return f"{self.sentence}\n\n{self.evaluation}"
 
     @property
-    def sentence(self) -> str:
-        """What was learned from what, in words."""
+    def in_short(self) -> str:
+        """What was trained on which columns, and judged how."""
         counts: dict[str, int] = {}
         for kind in self.columns.values():
             counts[kind] = counts.get(kind, 0) + 1
         kinds = ", ".join(f"{count} {_WORDS[kind][count > 1]}" for kind, count in counts.items())
         out = f"; left out: {', '.join(self.left_out)}" if self.left_out else ""
+        return f"{type(self.model[-1]).__name__} on {kinds}{out}; {int(self.fold.max()) + 1} held-out folds"
+
+    @property
+    def sentence(self) -> str:
+        """The same with the rows, what the intervals are for, and what had to be repaired while training."""
         labelled = int((self.labels == 1).sum())
         return (
-            f"{type(self.model[-1]).__name__} learned from {labelled:,} labelled and {self.labels.size - labelled:,} "
-            f"unlabelled rows with {len(self.columns)} columns ({kinds}{out}), judged on scores of rows that it had "
-            f"not seen ({int(self.fold.max()) + 1} folds)"
+            f"{self.in_short}, {labelled:,} labelled and {self.labels.size - labelled:,} unlabelled"
             + ("; intervals are for this model on new rows" if self.evaluation.resampling is not None else "")
             + f". {said(self.rescues)}".rstrip()
         )

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pulens.doors.evaluate import evaluate
 from pulens.errors import AssumptionError, InputError, listed, shown
-from pulens.evidence import Question
+from pulens.evaluation.evaluate import evaluate
+from pulens.evidence import IntervalOptions
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import LabelCoding, array_row, file_row, find_column
 from pulens.inputs.tables.formats import format_of
@@ -31,16 +31,19 @@ from pulens.learning.learners.base.labels import refuse_known_negatives
 from pulens.learning.learners.base.rescues import Rescue
 from pulens.metrics.parts.measure import check_threshold
 from pulens.notice import Notice, Severity, worst_first
+from pulens.priors import ClassPrior
+from pulens.priors.given import GivenPrior
 from pulens.scenario import DEFAULT_SCENARIO
 from pulens.selection import check_labelling
+from pulens.types import LabelValues, RowsLike, Values
 
 
 def fit(
-    table: Any,
-    labels: Any = None,
+    table: RowsLike,
+    labels: Values | None = None,
     *,
     label: str = "label",
-    positive: Any = None,
+    positive: LabelValues | None = None,
     id: str | None = None,
     features: Sequence[str] | None = None,
     drop: Collection[str] = (),
@@ -48,10 +51,10 @@ def fit(
     missing: Sequence[str] = (),
     dates: Mapping[str, str] | None = None,
     cluster: str | None = None,
-    method: Any = "boosted_pu",
-    class_prior: Any = None,
+    method: str | object = "boosted_pu",
+    class_prior: GivenPrior | ClassPrior | str | None = None,
     scenario: str = DEFAULT_SCENARIO,
-    audit: Any = None,
+    audit: object = None,
     folds: int = 5,
     seed: int = 0,
     threshold: float | None = None,
@@ -84,12 +87,23 @@ def fit(
     class_prior, scenario, audit, threshold, confidence, redraws, seed, labelling
         As of :func:`pulens.evaluate`. The learner trains with the same class prior; a range is kept inside.
     folds
-        Into how many parts rows are dealt: each is scored by a model of the others.
+        Number of folds; each is scored by a model of the others.
+    delimiter, format
+        How a file is written, if its name and first lines do not show it.
 
+    Returns
+    -------
+    JudgedModel
+        The fitted pipeline (``model``), its out-of-fold ``scores`` and their ``evaluation``.
+
+    Notes
+    -----
     Every row's score is by a model that was fitted to the other folds, its columns too; the model that is kept is
     fitted to all rows with the same settings. Intervals are for that model on new rows: wider than those of
     :func:`pulens.evaluate`, which takes scores for given (:mod:`pulens.fitting.training_noise`).
 
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> positive = rng.random(300) < 0.4
     >>> table = {"age": rng.normal(40 + 10 * positive, 5), "job": np.where(positive, "clerk", "none")}
@@ -99,6 +113,16 @@ def fit(
     >>> found = fit(table, label="status", positive="confirmed", method=quick, class_prior=0.4, folds=2)
     >>> found.columns, bool(found.evaluation.estimates["roc_auc"].value > 0.9)
     ({'age': 'number', 'job': 'category'}, True)
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> unused = ["claim", "customer", "risk_v1", "risk_v2", "fraud"]
+    >>> found = fit(table, label="outcome", positive="fraud", drop=unused, method=quick, class_prior=0.2, folds=2)
+    >>> found.columns
+    {'region': 'category', 'day': 'date', 'amount': 'number'}
     """
     features = None if features is None else names_of("features", features)
     drop, categories, missing = names_of("drop", drop), names_of("categories", categories), names_of("missing", missing)
@@ -152,7 +176,7 @@ def _check_dates(dates: Any) -> None:
 
 def _check_question(asked: dict[str, Any], threshold: float | None, labels: NDArray[np.int8]) -> None:
     """Refuse before the training what the evaluation would refuse after it."""
-    question = Question(**asked)
+    question = IntervalOptions(**asked)
     if threshold is not None:
         check_threshold(threshold)
     if asked["audit"] is not None or not isinstance(asked["class_prior"], str | None):

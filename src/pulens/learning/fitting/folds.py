@@ -65,13 +65,13 @@ def deal_folds(labelled: Booleans, folds: int, seed: int, groups: NDArray[np.int
 
     counts = {"labelled": labelled, "unlabelled": ~labelled}
     for kind, rows in counts.items():
-        found = int(rows.sum()) if groups is None else np.unique(groups[rows]).size
-        if found < folds:
+        result = int(rows.sum()) if groups is None else np.unique(groups[rows]).size
+        if result < folds:
             of = f"{kind} rows" if groups is None else f"clusters with {kind} rows"
-            fewer = "ask for fewer folds (--folds 2), or " if found >= 2 else ""
+            fewer = "ask for fewer folds (--folds 2), or " if result >= 2 else ""
             raise AssumptionError(
-                f"folds={folds} needs at least {folds} {of}, got {found:,}: {fewer}label more rows; pulens train needs "
-                "no folds."
+                f"folds={folds} needs at least {folds} {of}, got {result:,}: {fewer}label more rows; pulens train "
+                "needs no folds."
             )
     start = seed % (1 << 32)
     if groups is None:
@@ -95,7 +95,7 @@ def unseen_scores(
     model: Any, table: TypedTable, labelled: Booleans, fold: NDArray[np.int64], groups: Any, progress: Progress
 ) -> tuple[Floats, tuple[tuple[Rescue, ...], ...]]:
     """The score of each row by a model that was fitted to the other folds, and what these models were rescued by."""
-    found, rescues = np.full(labelled.size, np.nan), []
+    result, rescues = np.full(labelled.size, np.nan), []
     folds = int(fold.max()) + 1
     for number in range(folds):
         progress.step(f"Training without fold {number + 1}")
@@ -104,14 +104,14 @@ def unseen_scores(
             fitted = fit_one(model, table.take(inside), labelled[inside], None if groups is None else groups[inside])
         except (InputError, AssumptionError) as error:
             raise type(error)(f"without fold {number + 1} of {folds}: {error}") from error
-        found[outside] = fitted.predict_proba(table.take(outside))[:, 1]
+        result[outside] = fitted.predict_proba(table.take(outside))[:, 1]
         rescues.append(getattr(fitted[-1], "rescues_", ()))
-    if not np.isfinite(found).all():
+    if not np.isfinite(result).all():
         raise InputError(
-            f"the learner gave no number for {int((~np.isfinite(found)).sum()):,} of {found.size:,} rows: its training "
-            "failed. Take another method, or look for columns of very large numbers."
+            f"the learner gave no number for {int((~np.isfinite(result)).sum()):,} of {result.size:,} rows: its "
+            "training failed. Take another method, or look for columns of very large numbers."
         )
-    return found, tuple(rescues)
+    return result, tuple(rescues)
 
 
 def fit_one(model: Any, table: TypedTable, labelled: Booleans, groups: Any) -> Any:

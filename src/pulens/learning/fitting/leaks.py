@@ -1,4 +1,4 @@
-"""Columns that know too much: what gives the labels away, or tells rows apart instead of describing them."""
+"""Columns that know too much: what gives the labels away, or identifies rows instead of describing them."""
 
 from __future__ import annotations
 

@@ -32,8 +32,8 @@ def training_prior(
     """What the learner is told, and what the reader should know about it; ``None`` leaves the learner's own way."""
     kind, totals = check_scenario(scenario), Totals(labelled, rows - labelled, 0)
     if audit is not None:
-        found = check_audit(audit)
-        share = (found.positives + 0.5) / (found.checked + 1)  # none found is not none there
+        result = check_audit(audit)
+        share = (result.positives + 0.5) / (result.checked + 1)  # none found is not none there
         return population_prior(share, totals, kind), ()
     value = getattr(given, "value", given)
     if isinstance(value, tuple | list):

@@ -92,8 +92,8 @@ def compared() -> tuple[str, ...]:
     >>> compared()[:3]
     ('nnpu', 'pusb', 'vpu')
     """
-    found = [(said.place, said.file) for said in _LEARNERS.values() if said.place is not None]
-    return tuple(file for _, file in sorted(found))
+    result = [(said.place, said.file) for said in _LEARNERS.values() if said.place is not None]
+    return tuple(file for _, file in sorted(result))
 
 
 def facts(name: str) -> Learner:
@@ -107,8 +107,8 @@ def facts(name: str) -> Learner:
         raise InputError(
             f"there is no learner {name!r}; the learners are {listed(names(), limit=99)}.{nearest(name, names())}"
         )
-    found: Learner = _imported(public).LEARNER
-    return found
+    result: Learner = _imported(public).LEARNER
+    return result
 
 
 def find(name: str) -> Any:
@@ -129,9 +129,9 @@ def _imported(name: str) -> Any:
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'pulens.learners' has no attribute {name!r}")
-    found = getattr(_imported(name), name)
-    globals()[name] = found
-    return found
+    result = getattr(_imported(name), name)
+    globals()[name] = result
+    return result
 
 
 def __dir__() -> list[str]:

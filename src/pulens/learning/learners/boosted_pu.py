@@ -158,12 +158,12 @@ class BoostedPU(PUClassifier):
         random = self.random_.total(rows) / self.random_.nodes.size
         intercept, slope = self.calibration_
         others = () if self.kernel_ is None else (self.kernel_(rows),)
-        found: Floats = intercept + slope * (self.weights_ @ _log_odds(boosted, random, *others))
-        return found
+        result: Floats = intercept + slope * (self.weights_ @ _log_odds(boosted, random, *others))
+        return result
 
     def _posterior(self, X: Any) -> Floats:
-        found: Floats = expit(self.decision_function(X))
-        return found
+        result: Floats = expit(self.decision_function(X))
+        return result
 
     @typed
     def save(self, path: str | Path) -> Path:
@@ -218,7 +218,7 @@ class BoostedPU(PUClassifier):
         self, filled: Rows, targets: Floats, known: TrainingRows, part: NDArray[np.int64], rng: np.random.Generator
     ) -> Floats:
         """Scores by random trees that saw no row of the same group: a tree's own bag leaves rows out, not groups."""
-        found = np.empty(part.size)
+        result = np.empty(part.size)
         for number in range(PARTS):
             inside, outside = part != number, part == number
             if not outside.any():
@@ -227,8 +227,8 @@ class BoostedPU(PUClassifier):
                 inside = outside
             fewer = max(self.random_trees // PARTS, 1)
             own = self._forest(filled[inside], targets[inside], known.weights[inside], fewer, rng)
-            found[outside] = own.mean(filled[outside])
-        return found
+            result[outside] = own.mean(filled[outside])
+        return result
 
     def _settled_prior(self, known: TrainingRows, scores: Floats, scenario: Scenario) -> float:
         """The class prior: given, or estimated from the scores of stage one and kept inside a range."""
@@ -303,10 +303,10 @@ class BoostedPU(PUClassifier):
                 raise InputError("Input X contains infinity: replace these values, for example by missing ones.")
         else:
             with numbers_only(type(self).__name__):
-                found = validate_data(
+                result = validate_data(
                     self, flat(X), reset=reset, accept_sparse="csr", dtype=np.float64, ensure_all_finite="allow-nan"
                 )
-            numbers = dense(found, bytes_each=8)
+            numbers = dense(result, bytes_each=8)
             if reset:
                 self.encoding_ = Encoding((None,) * numbers.shape[1])
         most = float(np.finfo(np.float32).max)
@@ -344,8 +344,8 @@ def _are_levels(given: Any, columns: int) -> bool:
 
 def _log_odds(*shares: Floats) -> Floats:
     """What each kind of model says of each row, as log-odds."""
-    found: Floats = logit(np.clip(np.array(shares), SHARES, 1 - SHARES))
-    return found
+    result: Floats = logit(np.clip(np.array(shares), SHARES, 1 - SHARES))
+    return result
 
 
 LEARNER = Learner(BoostedPU, title="Boosted trees")

@@ -87,14 +87,14 @@ class ConditionalProgram(PinnedCut):
 
     def discriminator_losses(self, batch: Batch, drawn: torch.Tensor) -> torch.Tensor:
         parts = self.stack.logits(batch, torch.cat([batch.x, drawn], 1), network=1)
-        found: torch.Tensor = discriminator_loss(*parts.split(self.value("batch_size"), 1))
-        return found
+        result: torch.Tensor = discriminator_loss(*parts.split(self.value("batch_size"), 1))
+        return result
 
     def classifier_losses(self, batch: Batch, drawn: torch.Tensor) -> torch.Tensor:
         size = self.value("batch_size")
         real, positive, negative = self.stack.logits(batch, torch.cat([batch.x[:, :size], drawn], 1)).split(size, 1)
-        found: torch.Tensor = classifier_loss(real, positive, negative, self.value("aux_strength"))
-        return found
+        result: torch.Tensor = classifier_loss(real, positive, negative, self.value("aux_strength"))
+        return result
 
     def generator_losses(self, batch: Batch) -> torch.Tensor:
         """A and D stand still and in evaluation mode; the labelled rows' scores are constants."""
@@ -104,8 +104,8 @@ class ConditionalProgram(PinnedCut):
         with torch.no_grad():
             positive = a(batch.x[:, :size])
         tied = ties(positive, *a(drawn).split(size, 1))
-        found: torch.Tensor = deception(*d(drawn).split(size, 1)) + self.value("aux_strength") * tied
-        return found
+        result: torch.Tensor = deception(*d(drawn).split(size, 1)) + self.value("aux_strength") * tied
+        return result
 
     def facts(self, run: int) -> dict[str, Any]:
         return {"output": self.outputs.names[run], "mean_score": self.mean_scores[run]}

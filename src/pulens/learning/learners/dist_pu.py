@@ -55,8 +55,8 @@ class MixupProgram(Program):
                 self.shares, self.stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup"))
             )
 
-    def mixed(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        """Logits of mixed rows, their mixed targets, and which of them are real."""
+    def mixed(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Logits of the rows as they are and mixed, the targets of the mixed ones, and which of them are real."""
         valid = batch.labelled + batch.unlabelled
         partner = self.stack.streams.permutations("partner", batch.moment, valid.sum(1).long(), valid.shape[1])
         assert self.shares is not None
@@ -66,7 +66,8 @@ class MixupProgram(Program):
         x = shaped * batch.x + (1 - shaped) * batch.x.gather(1, index)
         own = torch.where(batch.labelled > 0, 1.0, self.pseudo.gather(1, batch.positions))
         target = share[:, None] * own + (1 - share[:, None]) * own.gather(1, partner)
-        return clamp(self.stack.logits(batch, x, again=1)), target, valid
+        z, mixed = self.stack.both_logits(batch, x)
+        return clamp(z), clamp(mixed), target, valid
 
     def remember(self, batch: Batch, z: torch.Tensor) -> None:
         """Scores before the step become the pseudo-labels after it."""
@@ -105,30 +106,29 @@ class AlignmentProgram(MixupProgram):
         ]
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
-        z = self.stack.logits(batch)
         if stage.name == "warm-up":
+            z = self.stack.logits(batch)
             return self.aligned(z, batch) + self.value("warm_up_entropy") * masked_mean(
                 entropy(clamp(z)), batch.population
             )
-        mixed, target, valid = self.mixed(batch)
-        z = clamp(z)
+        z, mixed, target, valid = self.mixed(batch)
         self.remember(batch, z)
         assert self.entropy_weight is not None
-        found: torch.Tensor = (
+        result: torch.Tensor = (
             self.aligned(z, batch)
             + self.entropy_weight * masked_mean(entropy(z), batch.population)
             + self.value("mixed_entropy") * masked_mean(entropy(mixed), valid)
             + self.value("mixup_weight") * masked_mean(cross_entropy(mixed, target), valid)
         )
-        return found
+        return result
 
     def aligned(self, z: torch.Tensor, batch: Batch) -> torch.Tensor:
         """The alignment risk; a group missing from the batch adds nothing."""
         chance, prior = sigmoid(z, -1), self.stack.class_prior
         labelled = torch.where(batch.labelled.sum(1) > 0, masked_mean(chance, batch.labelled), 1.0)
         population = torch.where(batch.population.sum(1) > 0, masked_mean(chance, batch.population), prior)
-        found: torch.Tensor = label_distribution(labelled, population, prior)
-        return found
+        result: torch.Tensor = label_distribution(labelled, population, prior)
+        return result
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -218,8 +218,8 @@ class TrendProgram(Program):
         # a break above zero splits rising rows only: look again without the steepest
         again = natural_break(trends, data.is_unlabelled & (trends < most), split)
         cut = torch.where((cut > 0) & ~torch.isnan(again), again, cut)
-        found: torch.Tensor = ((trends > cut[:, None]) & data.is_unlabelled).float()
-        return found
+        result: torch.Tensor = ((trends > cut[:, None]) & data.is_unlabelled).float()
+        return result
 
     def facts(self, run: int) -> dict[str, Any]:
         data = self.stack.data

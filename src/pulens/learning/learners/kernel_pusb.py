@@ -163,8 +163,8 @@ class KernelPUSB(PUClassifier):
         self.penalty_ = float(penalties[column])
         features = lifted(self.bandwidth_)
         axes = directions(features)
-        found = fit(self._rows(features @ axes, labelled, population), [self.penalty_])
-        self.coefficients_ = axes @ found[:, 0]
+        result = fit(self._rows(features @ axes, labelled, population), [self.penalty_])
+        self.coefficients_ = axes @ result[:, 0]
         scores = features[population] @ self.coefficients_
         self.cut_ = cut_below(scores, break_even_threshold(scores, prior))
         return self
@@ -175,8 +175,8 @@ class KernelPUSB(PUClassifier):
         table = self._table(X, reset=False)
         with np.errstate(over="ignore", invalid="ignore"):  # beyond the largest number the score itself tells
             features = self._lifted((table - self.mean_) / self.deviation_)(self.bandwidth_)
-            found: Floats = features @ self.coefficients_
-        return found
+            result: Floats = features @ self.coefficients_
+        return result
 
     def decision_function(self, X: Any) -> Floats:
         """How far the score lies beyond the cut: positive above 0."""
@@ -216,8 +216,8 @@ class KernelPUSB(PUClassifier):
         check_array(folder, "coefficients_", arrays["coefficients_"], ((width if linear else len(centres)) + 1,))
         check_array(folder, "held_out_risk_", arrays["held_out_risk_"], (None, None), finite=False)
         stored = ("mean_", "deviation_", "centres_", "coefficients_", "held_out_risk_")
-        found = {name: facts[name] for name in ("class_prior_", "bandwidth_", "penalty_", "cut_")}
-        for name, value in (found | {name: arrays[name] for name in stored}).items():
+        result = {name: facts[name] for name in ("class_prior_", "bandwidth_", "penalty_", "cut_")}
+        for name, value in (result | {name: arrays[name] for name in stored}).items():
             setattr(self, name, value)
 
     def _posterior(self, X: Any) -> Floats:
@@ -234,8 +234,8 @@ class KernelPUSB(PUClassifier):
 
     def _table(self, X: Any, *, reset: bool) -> Floats:
         with numbers_only(type(self).__name__):
-            found = validate_data(self, flat(X), dtype=np.float64, accept_sparse="csr", reset=reset)
-        table: Floats = np.ascontiguousarray(dense(found, bytes_each=8))  # sums round by the order in memory
+            result = validate_data(self, flat(X), dtype=np.float64, accept_sparse="csr", reset=reset)
+        table: Floats = np.ascontiguousarray(dense(result, bytes_each=8))  # sums round by the order in memory
         return table
 
     def _rows(self, features: Floats, labelled: Booleans, population: Booleans) -> RankedRows:
@@ -249,13 +249,13 @@ class KernelPUSB(PUClassifier):
         total, scores = np.zeros(len(penalties)), np.empty((len(features), len(penalties)))
         for number in range(fold.max() + 1):
             inside, outside = fold != number, fold == number
-            found = fit(self._rows(features, labelled & inside, population & inside), penalties, ROUGH)
+            result = fit(self._rows(features, labelled & inside, population & inside), penalties, ROUGH)
             if self.criterion == "proxy-auc":
-                scores[outside] = features[outside] @ found
+                scores[outside] = features[outside] @ result
                 continue
-            total += risk(self._rows(features, labelled & outside, population & outside), found)
+            total += risk(self._rows(features, labelled & outside, population & outside), result)
             if self.criterion == "penalised-risk":
-                total += penalties * (found**2).sum(0)
+                total += penalties * (result**2).sum(0)
         if self.criterion == "proxy-auc":  # of a fold's few labelled rows alone it would be mostly chance
             return np.array([1 - proxy_auc(column[labelled], column[population]) for column in scores.T])
         mean: Floats = total / (fold.max() + 1)
@@ -291,12 +291,12 @@ def _first_lowest(risks: Floats) -> int:
 def check_positive(name: str, values: Any) -> Floats:
     """At least one number, all above zero."""
     try:
-        found = np.atleast_1d(np.asarray(values, np.float64))
+        result = np.atleast_1d(np.asarray(values, np.float64))
     except (TypeError, ValueError, OverflowError):
-        found = np.empty(0)
-    if found.ndim != 1 or found.size == 0 or not (np.isfinite(found) & (found > 0)).all():
+        result = np.empty(0)
+    if result.ndim != 1 or result.size == 0 or not (np.isfinite(result) & (result > 0)).all():
         raise AssumptionError(f"{name} must be one or more numbers above 0, got {shown(values)}.")
-    return found
+    return result
 
 
 LEARNER = Learner(KernelPUSB, title="PUSB (kernel)", family=RISK)

@@ -60,6 +60,13 @@ class GroupProgram(Program):
     needs_class_prior = False
     recordable = True
     network_names = ("network", "projection")
+    shares: torch.Tensor
+    groups: torch.Tensor
+    as_positive: torch.Tensor
+    as_negative: torch.Tensor
+    old_share: torch.Tensor
+    new_share: torch.Tensor
+    begun: Any = False  # whether nearest neighbours count; a mask [R, 1, 1] where runs differ
 
     @classmethod
     def builders(cls, learner: Any, row_shape: tuple[int, ...], backbone: Builder) -> dict[str, Builder]:
@@ -85,20 +92,20 @@ class GroupProgram(Program):
 
     def find_support(self) -> StackedRows:
         """Rows whose loss tells which labels to change: here positives first, then negatives, all known."""
-        found = self.stack.support
-        if found is None:
+        result = self.stack.support
+        if result is None:
             raise InputError(
                 "LaGAM needs a support set of rows with true labels, both classes: fit(X, y, support=(X_support, "
                 "true_labels)) with labels 1 and -1, or fit_many(..., support=[...]). Without any true label use "
                 "LaGAMPUOnly, which estimates the support loss from positive and unlabelled rows."
             )
-        for positives, rows in zip(found.n_labelled, found.n_rows, strict=True):
+        for positives, rows in zip(result.n_labelled, result.n_rows, strict=True):
             if not 0 < positives < rows:
                 raise InputError(
                     f"the support set must hold both classes, got {positives:,} positive (1) and {rows - positives:,} "
                     "negative (-1) rows. Some tens of either are a start; the authors use 500 in all."
                 )
-        return found
+        return result
 
     def support_weights(self, size: int) -> tuple[torch.Tensor, torch.Tensor]:
         """How much each of 2 * size drawn rows counts as positive and as negative: [1 or R, 2 * size]."""
@@ -134,17 +141,27 @@ class GroupProgram(Program):
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         stack, size = self.stack, self.value("support_batch_size")
         steps = stage.batches.steps(stack.data)
-        self.shares = stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup"))
+        self.hold("shares", stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup")))
         if stage.name == "warm-up":
             return
-        self.epoch = self.total - stage.epochs + self.epoch_in_stage
-        self.groups = grouped(
+        epoch = self.total - stage.epochs + self.epoch_in_stage
+        groups = grouped(
             self.projected(), stack.data.row_counts, self.value("groups"), stack.streams, (moment_epoch, 0)
         )
-        self.drawn = [
-            sequence_of(self.support, stack.streams, moment_epoch, group, size * steps) for group in self.support_groups
-        ]
-        self.weights = self.support_weights(size)
+        self.hold("groups", groups)
+        for group in self.support_groups:
+            self.hold(f"drawn_{group}", sequence_of(self.support, stack.streams, moment_epoch, group, size * steps))
+        kept = kept_share(epoch, self.total, *(per_run(self.value(name), 1) for name in ("keep", "keep_at_end")))
+        shares = (torch.as_tensor(share, dtype=torch.float32, device=stack.data.device) for share in (kept, 1 - kept))
+        names = ("as_positive", "as_negative", "old_share", "new_share")
+        for name, values in zip(names, (*self.support_weights(size), *shares), strict=True):
+            self.hold(name, values)
+        begun = epoch > per_run(self.value("neighbours_after"), 2) * self.total
+        self.begun = self.begun.copy_(begun) if isinstance(self.begun, torch.Tensor) else begun
+
+    def recorded_for(self, stage: Stage) -> Any:
+        """Steps are the same from epoch to epoch, until neighbours begin to count."""
+        return self.begun is False
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def projected(self) -> torch.Tensor:
@@ -152,8 +169,8 @@ class GroupProgram(Program):
         data, (network, head) = self.stack.data, self.stack.networks
         weight = max(1, int(np.prod(data.table.shape[1:])) // 512)
         piece = max(1, PIECE * (1 if data.device.type == "cpu" else 64) // (data.runs * weight))
-        found = [head(network.with_features(data.table[rows].float())[1]) for rows in data.rows.split(piece, 1)]
-        return F.normalize(torch.cat(found, 1), dim=2)
+        result = [head(network.with_features(data.table[rows].float())[1]) for rows in data.rows.split(piece, 1)]
+        return F.normalize(torch.cat(result, 1), dim=2)
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         stack, moment = self.stack, batch.moment
@@ -171,9 +188,9 @@ class GroupProgram(Program):
         labels = self.labels.gather(1, batch.positions)
         if stage.name == "training":
             labels = self.refined(batch, real, labels, z[..., 0].detach(), features[:, :, 0].detach())
-        found: torch.Tensor = class_balanced(z[..., 0], labels, real)
+        result: torch.Tensor = class_balanced(z[..., 0], labels, real)
         mixed_loss: torch.Tensor = class_balanced(z[..., 2], _mix(labels, partner, share), real)
-        found = found + self.value("mixup_weight") * mixed_loss
+        result = result + self.value("mixup_weight") * mixed_loss
         unit = F.normalize(head(features[:, :, :2].flatten(1, 2), stack.streams, moment), dim=2)
         first, second = unit.view(*real.shape, 2, -1).unbind(2)
         logarithms = contrast(first, second, real, per_run(self.value("temperature"), 2))
@@ -181,18 +198,17 @@ class GroupProgram(Program):
         if stage.name == "training":
             together = self.together(batch, real, z[..., 0], first, second)
             contrastive = contrastive + group_loss(logarithms, together, real)
-        return found + self.value("contrast_weight") * contrastive
+        return result + self.value("contrast_weight") * contrastive
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def together(
         self, batch: Batch, real: torch.Tensor, z: torch.Tensor, weak: torch.Tensor, strong: torch.Tensor
     ) -> torch.Tensor:
         """Who is pulled together: one latent group and one prediction; later the nearest neighbours too."""
-        found = same_group(self.groups.gather(1, batch.positions), z > 0)
-        begun = self.epoch > per_run(self.value("neighbours_after"), 2) * self.total
-        if begun is False:
-            return found
-        return found | (nearest(weak, strong, real, self.value("neighbours")) & begun)
+        result = same_group(self.groups.gather(1, batch.positions), z > 0)
+        if self.begun is False:
+            return result
+        return result | (nearest(weak, strong, real, self.value("neighbours")) & self.begun)
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def refined(
@@ -204,23 +220,23 @@ class GroupProgram(Program):
         rate = self.value("meta_rate")
         direction = self.direction(batch, sum(means) * per_run(rate, 1))
         as_negative, as_positive = label_gradient(means, totals, own, features, direction, per_run(rate, 1))
-        kept = kept_share(self.epoch, self.total, *(per_run(self.value(name), 1) for name in ("keep", "keep_at_end")))
-        moved = kept * labels + (1 - kept) * (as_positive < as_negative)
+        moved = self.old_share * labels + self.new_share * (as_positive < as_negative)
         both_there = (totals[0] > 0) & (totals[1] > 0)  # without mass on both sides the gradients say nothing
-        found = torch.where(known | ~both_there[:, None], labels, moved)
+        result = torch.where(known | ~both_there[:, None], labels, moved)
         stays = ~real if batch.active is None else ~(real & batch.active[:, None])
-        self.labels.scatter_(1, batch.positions, torch.where(stays, labels, found))
-        return found
+        self.labels.scatter_(1, batch.positions, torch.where(stays, labels, result))
+        return result
 
     def direction(self, batch: Batch, shift: torch.Tensor) -> torch.Tensor:
         """Gradient of the support loss by the last weights [R, width], after these moved by minus ``shift``."""
         size, support = self.value("support_batch_size"), self.support
-        places = torch.cat([batch.now_slice(own, size) for own in self.drawn], 1)
+        drawn = (getattr(self, f"drawn_{group}") for group in self.support_groups)
+        places = torch.cat([batch.now_slice(own, size) for own in drawn], 1)
         x = support.table[support.rows.gather(1, places)].float()
         z, features = self.stack.network.with_features(x)
         virtual = z - (features * shift[:, None]).sum(2)
-        found: torch.Tensor = support_slope(virtual, features, *self.weights)
-        return found
+        result: torch.Tensor = support_slope(virtual, features, self.as_positive, self.as_negative)
+        return result
 
     def facts(self, run: int) -> dict[str, Any]:
         data = self.stack.data

@@ -110,8 +110,8 @@ class LabellingBiasProgram(PinnedCut):
                 (batch.moment[0], start),
                 None,
             )
-            found = super().gradients(stage, piece)
-            total = found if not total else [a + b for a, b in zip(total, found, strict=True)]
+            result = super().gradients(stage, piece)
+            total = result if not total else [a + b for a, b in zip(total, result, strict=True)]
         return total
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
@@ -124,8 +124,10 @@ class LabellingBiasProgram(PinnedCut):
             return (both * valid).sum(1) / data.row_counts
         expected = self.expected.gather(1, batch.positions)
         losses = cross_entropy(z, expected)
-        found: torch.Tensor = masked_mean(losses, valid if self.is_linear else self.learnt_from(losses.detach(), batch))
-        return found + masked_mean(propensity_loss(propensity, batch.labelled, expected), valid)
+        result: torch.Tensor = masked_mean(
+            losses, valid if self.is_linear else self.learnt_from(losses.detach(), batch)
+        )
+        return result + masked_mean(propensity_loss(propensity, batch.labelled, expected), valid)
 
     def learnt_from(self, losses: torch.Tensor, batch: Batch) -> torch.Tensor:
         """Rows that the classifier learns from.

@@ -70,8 +70,8 @@ class ValueIgnoringProgram(Program):
         z = self.stack.logits(batch)
         kept = batch.unlabelled * ~self.ignored.gather(1, batch.positions)
         as_positive, as_negative = masked_mean(logistic(z, 1), batch.labelled), masked_mean(logistic(z, -1), kept)
-        found: torch.Tensor = (as_positive + as_negative) / 2
-        return found * (kept.sum(1) > 0)  # nothing kept, nothing learned
+        result: torch.Tensor = (as_positive + as_negative) / 2
+        return result * (kept.sum(1) > 0)  # nothing kept, nothing learned
 
     def end_epoch(self, stage: Stage) -> None:
         self._estimate()

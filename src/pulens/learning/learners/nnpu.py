@@ -78,7 +78,7 @@ class RiskLearner(PULearner):
         """One more pass over rows with PU labels, from where training stands: for rows that come in pieces.
 
         The first call settles the scale of columns and, where it is estimated, the class prior. Every piece needs
-        labelled and unlabelled rows; no row is held out, and moments of the optimiser begin anew with each piece.
+        labelled and unlabelled rows; no row is held out, and moments of the optimiser begin again with each piece.
         ``classes`` is there for scikit-learn's sake: they are 0 and 1.
         """
         return self._fit_further(X, y, sample_weight)
@@ -86,8 +86,8 @@ class RiskLearner(PULearner):
 
 class NonNegativeProgram(RiskProgram):
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
-        found: torch.Tensor = corrected(self.parts(batch), self.value("beta"), self.value("gamma"))
-        return found
+        result: torch.Tensor = corrected(self.parts(batch), self.value("beta"), self.value("gamma"))
+        return result
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -96,7 +96,7 @@ class NNPU(RiskLearner):
 
     Needs the class prior; labels completely at random. Settings are those of PU-Bench's benchmark, which are gentler
     than the authors' (their batches of 30,000 rows and weight decay of 5e-3 were tuned to MNIST). Where the sigmoid
-    loss settles at one answer for all rows, ``fit`` begins anew with the logistic loss.
+    loss settles at one answer for all rows, ``fit`` begins again with the logistic loss.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

@@ -28,8 +28,8 @@ class EarlyLearningProgram(PartnerProgram):
     network_names = ("network", "teacher")
 
     def further(self, z: torch.Tensor, batch: Batch, partner: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
-        found: torch.Tensor = early_learning(z, blend(self.expected(batch), partner, share)).mean(1)
-        return self.value("early_learning_weight") * found
+        result: torch.Tensor = early_learning(z, blend(self.expected(batch), partner, share)).mean(1)
+        return self.value("early_learning_weight") * result
 
     @torch.no_grad()  # type: ignore[untyped-decorator]
     def expected(self, batch: Batch) -> torch.Tensor:

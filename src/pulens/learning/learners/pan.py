@@ -47,10 +47,10 @@ class PredictiveAdversarialProgram(PinnedCut):
         in_sums = self.value("objective") == "sums"
         game = predictive_game_in_sums if in_sums else predictive_game
         # the pull is linear in c: without a bound C would run away wherever D is sure
-        found: torch.Tensor = game(
+        result: torch.Tensor = game(
             d[:, :first], d[:, first:], c if in_sums else c.clamp(-BOUND, BOUND), self.value("pull")
         )
-        return found
+        return result
 
     def gradients(self, stage: Stage, batch: Batch) -> list[torch.Tensor]:
         """Both at once, before either moves: C descends V, D climbs it."""

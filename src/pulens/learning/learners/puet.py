@@ -303,8 +303,10 @@ class PUET(PUClassifier):
     def _table(self, X: Any, *, reset: bool) -> Any:
         """A dense table in its own number type: bytes stay bytes, half floats are slow and become floats."""
         with numbers_only(type(self).__name__):
-            found = validate_data(self, flat(X), reset=reset, accept_sparse="csr")
-        table = np.ascontiguousarray(dense(found, bytes_each=found.dtype.itemsize))
+            result = validate_data(self, flat(X), reset=reset, accept_sparse="csr")
+            if result.dtype.kind in "mM":
+                raise TypeError("it holds dates. Turn them into numbers first.")
+        table = np.ascontiguousarray(dense(result, bytes_each=result.dtype.itemsize))
         return table.astype(np.float32) if table.dtype == np.float16 else table
 
 

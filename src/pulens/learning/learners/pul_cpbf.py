@@ -77,14 +77,14 @@ class Fence:
 
     def risk(self, z: torch.Tensor, labelled: torch.Tensor, population: torch.Tensor, loss: Loss, spare: Any) -> Any:
         """The asymmetric risk of every copy [R * K], divided by the sum of its two weights: they are small numbers."""
-        found = asymmetric(
+        result = asymmetric(
             masked_mean(loss(z, 1), labelled),
             masked_mean(loss(z, -1), population),
             self.penalty,
             self.labelled_share,
             spare * masked_mean(entropy(z), population),
         )
-        return found / sum(weights_of(self.penalty, self.labelled_share))
+        return result / sum(weights_of(self.penalty, self.labelled_share))
 
     def see(self, held_out: StackedRows, loss: Loss, patience: int) -> bool:
         """Keep the copies that have the lowest risk so far on held-out PU rows; is any still getting better?
@@ -181,8 +181,8 @@ class FenceProgram(Program):
     def draw(self, passed: torch.Tensor) -> torch.Tensor:
         """A soft label inside every row's bracket, [R, widest]: drawn once, kept while the strong network trains."""
         low, high = interval(passed, self.levels)
-        found: torch.Tensor = low + (high - low) * self.stack.streams.uniform("bracket", (0, 0), (passed.shape[1],))
-        return found
+        result: torch.Tensor = low + (high - low) * self.stack.streams.uniform("bracket", (0, 0), (passed.shape[1],))
+        return result
 
     def step(
         self,
@@ -221,8 +221,8 @@ class FenceProgram(Program):
             first, second, self.stochastic.gather(1, batch.positions[:, size:]), self.self_training(stage)
         )
         known: torch.Tensor = self.value("labelled_weight") * cross_entropy(labelled, 1.0).mean(1)
-        found = known + self.value("unlabelled_weight") * (own + consistent)
-        return found + self.value("entropy") * entropy(z).mean(1)
+        result = known + self.value("unlabelled_weight") * (own + consistent)
+        return result + self.value("entropy") * entropy(z).mean(1)
 
     def self_training(self, stage: Stage) -> SelfTraining:
         # a call counts for half of its target, so it would confirm itself for ever: the brackets speak first

@@ -12,7 +12,7 @@ from pulens.learning.learners.dist_pu import MixupProgram, cosine
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.program import Stage
 from pulens.learning.learners.stack.rows import Batch, Drawn
-from pulens.learning.risks.alignment import clamp, cross_entropy, margin_cost, smooth_distance
+from pulens.learning.risks.alignment import cross_entropy, margin_cost, smooth_distance
 from pulens.learning.risks.losses import sigmoid
 from pulens.learning.risks.means import masked_mean
 
@@ -54,9 +54,9 @@ class MovingAverage:
         return 1.0 if self.stored is None else 1 - self.decay
 
     def __call__(self, mean: torch.Tensor) -> torch.Tensor:
-        found = mean if self.stored is None else self.decay * self.stored + (1 - self.decay) * mean
-        self._next = found.detach()
-        return found
+        result = mean if self.stored is None else self.decay * self.stored + (1 - self.decay) * mean
+        self._next = result.detach()
+        return result
 
     def keep(self, moves: torch.Tensor | None = None) -> None:
         """Remember the last value, in the runs that moved."""
@@ -89,19 +89,17 @@ class MarginProgram(MixupProgram):
         self.labelled_cost = MovingAverage(self.value("margin_decay"))
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
-        z = self.stack.logits(batch)
-        split = self.value("labelled_batch_size")
         if stage.name == "warm-up":
-            return self.aligned(z[:, :split], z[:, split:])
-        mixed, target, valid = self.mixed(batch)
-        z = clamp(z)
+            return self.aligned(self.stack.logits(batch))
+        z, mixed, target, valid = self.mixed(batch)
         self.remember(batch, z)
         mixup = masked_mean(cross_entropy(mixed, target), valid)
-        found: torch.Tensor = self.aligned(z[:, :split], z[:, split:]) + self.value("mixup_weight") * mixup
-        return found
+        result: torch.Tensor = self.aligned(z) + self.value("mixup_weight") * mixup
+        return result
 
-    def aligned(self, labelled: torch.Tensor, population: torch.Tensor) -> torch.Tensor:
-        """Alignment and margin of a batch, through the moving averages."""
+    def aligned(self, z: torch.Tensor) -> torch.Tensor:
+        """Alignment and margin of a batch, labelled rows first, through the moving averages."""
+        labelled, population = z.split([first := self.value("labelled_batch_size"), z.shape[1] - first], 1)
         prior, margin = self.stack.class_prior, self.value("margin")
         given = self.value("temperature")
         temperature = chosen_temperature(prior) if given is None else given

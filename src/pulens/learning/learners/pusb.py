@@ -28,10 +28,10 @@ class SelectionBiasProgram(RiskProgram):
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         parts = self.parts(batch)
-        found: torch.Tensor = (
+        result: torch.Tensor = (
             corrected(parts, self.value("beta"), self.value("gamma")) if self.value("non_negative") else unbiased(parts)
         )
-        return found
+        return result
 
     def cut(self, population_scores: torch.Tensor, run: int) -> float:
         prior = self.stack.class_priors[run]

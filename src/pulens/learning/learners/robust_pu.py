@@ -47,10 +47,6 @@ class EpisodePasses(Batches):
 
 
 class SelfPacedProgram(RiskProgram):
-    def recorded_for(self, stage: Stage) -> Any:
-        """Weights change with the episode; steps of pre-training stay the same."""
-        return None if stage.name == "pre-training" else self.epoch_in_stage
-
     @classmethod
     def needs_held_out_rows(cls, learner: Any) -> bool:
         return bool(learner.pretraining_selection != "last")
@@ -93,7 +89,7 @@ class SelfPacedProgram(RiskProgram):
             return
         fresh = self._weights(self.epoch_in_stage)
         memory = _column(self.value("memory"))
-        self.weights = fresh if self.weights is None else memory * self.weights + (1 - memory) * fresh
+        self.hold("weights", fresh if self.weights is None else memory * self.weights + (1 - memory) * fresh)
         if self.value("restart"):
             self._begin_anew(moment_epoch)
 
@@ -101,13 +97,13 @@ class SelfPacedProgram(RiskProgram):
         """Every row's weight, [R, widest]."""
         data, kind, growth = self.stack.data, self.value("hardness"), self.value("schedule")
         z = self.stack.network.score(data.table, data.rows)
-        found = []
+        result = []
         for group, sign in (("labelled", 1), ("unlabelled", -1)):
             start, most = self.value(f"{group}_start"), self.value(f"{group}_most")
             tau = _column(threshold(growth, episode, start, most, self.value("growing_episodes")))
             d = hardness(z, sign, _column(self.value(f"{group}_temperature")), kind)
-            found.append(WEIGHTS[self.value("weights")](d, tau))
-        labelled, unlabelled = found
+            result.append(WEIGHTS[self.value("weights")](d, tau))
+        labelled, unlabelled = result
         return torch.where(data.is_labelled, self._labelled_weight() * labelled, unlabelled)
 
     def _labelled_weight(self) -> Any:
@@ -135,8 +131,8 @@ class SelfPacedProgram(RiskProgram):
         losses = torch.where(batch.labelled > 0, logistic(z, 1), logistic(z, -1))
         weighted = self.weights.gather(1, batch.positions) * losses
         # the mean is over all rows of the batch: dividing by the weights would blow batches of hard rows up
-        found: torch.Tensor = masked_mean(weighted, batch.labelled + batch.unlabelled)
-        return found
+        result: torch.Tensor = masked_mean(weighted, batch.labelled + batch.unlabelled)
+        return result
 
     def facts(self, run: int) -> dict[str, Any]:
         return {"pretraining_epoch": int(self.kept_epoch[run])}

@@ -61,8 +61,8 @@ def teacher_takes(steps: torch.Tensor, decay: Any) -> torch.Tensor:
     >>> 1 - teacher_takes(torch.arange(3), 0.999)
     tensor([0.0000, 0.5000, 0.6667])
     """
-    found: torch.Tensor = (1 / (steps + 1)).clamp(min=1 - decay)
-    return found
+    result: torch.Tensor = (1 / (steps + 1)).clamp(min=1 - decay)
+    return result
 
 
 class SelfProgram(Program):
@@ -135,7 +135,7 @@ class SelfProgram(Program):
         assert batch.valid is not None
         k = batch.student
         z = self.stack.logits(batch, network=k)
-        found = self.on_trusted(z, batch) if batch.is_trusted else self.on_others(z, batch)
+        result = self.on_trusted(z, batch) if batch.is_trusted else self.on_others(z, batch)
         if self.has_teachers:
             with torch.no_grad():
                 taught = sigmoid(self.stack.networks[TEACHERS[k]](batch.x), -1)
@@ -145,8 +145,8 @@ class SelfProgram(Program):
                 self.value("consistency_start"),
                 self.value("consistency_ramp"),
             )
-            found = found + weight * masked_mean((sigmoid(z, -1) - taught) ** 2, batch.valid)
-        return found
+            result = result + weight * masked_mean((sigmoid(z, -1) - taught) ** 2, batch.valid)
+        return result
 
     def on_trusted(self, z: torch.Tensor, batch: PassBatch) -> torch.Tensor:
         """Cross-entropy against the chance at the time of the choice, or the entropy of the present one."""
@@ -154,8 +154,8 @@ class SelfProgram(Program):
             costs = entropy(z)
         else:
             costs = cross_entropy(z, self.soft[batch.student].gather(1, batch.positions))
-        found: torch.Tensor = masked_mean(costs, batch.valid)
-        return found
+        result: torch.Tensor = masked_mean(costs, batch.valid)
+        return result
 
     def on_others(self, z: torch.Tensor, batch: PassBatch) -> torch.Tensor:
         """The nnPU risk, calibrated while rows are being chosen, and the other student's view in later epochs."""
@@ -166,13 +166,13 @@ class SelfProgram(Program):
             z, batch.labelled, batch.population, on_risk, self.stack.class_prior, LOSSES[self.value("loss")]
         )
         risk: torch.Tensor = corrected(parts, self.value("beta"), self.value("gamma"))
-        found = risk if on_entropy is None else risk + masked_mean(on_entropy * entropy(z), batch.valid)
+        result = risk if on_entropy is None else risk + masked_mean(on_entropy * entropy(z), batch.valid)
         if self.has_teachers:
             with torch.no_grad():
                 other = sigmoid(self.stack.networks[1 - batch.student](batch.x), -1)
             difference = masked_mean((sigmoid(z, -1) - other) ** 2, batch.valid)
-            found = found + difference * is_open(difference, risk, self.value("gate")).detach()
-        return found
+            result = result + difference * is_open(difference, risk, self.value("gate")).detach()
+        return result
 
     def weights(self, batch: PassBatch) -> tuple[torch.Tensor, torch.Tensor]:
         """Weights of entropy and risk for every row, by one step of meta-learning at weights of zero."""
@@ -203,12 +203,12 @@ class SelfProgram(Program):
             return 2 * masked_mean(entropy(z), population)
         prior = self.stack.class_prior
         as_positive, as_negative = logistic(clamp(z), 1), logistic(clamp(z), -1)
-        found: torch.Tensor = (
+        result: torch.Tensor = (
             prior * masked_mean(as_positive, labelled)
             + masked_mean(as_negative, population)
             - prior * masked_mean(as_negative, labelled)
         )
-        return found
+        return result
 
     def end_epoch(self, stage: Stage) -> None:
         epoch, start = self.epoch_in_stage, self.value("trust_start")
@@ -237,14 +237,14 @@ class SelfProgram(Program):
         """[R]: which teacher has the higher proxy accuracy on held-out rows."""
         held = self.stack.held_out
         assert held is not None
-        found = []
+        result = []
         for place in TEACHERS:
             called = (self.stack.networks[place].score(held.table, held.rows) > 0).float()
             recall = masked_mean(called, held.is_labelled.float())
-            found.append(
+            result.append(
                 proxy_accuracy(recall, masked_mean(1 - called, held.is_population.float()), self.stack.class_prior)
             )
-        return found[1] > found[0]
+        return result[1] > result[0]
 
     def score(self, rows: StackedRows) -> torch.Tensor:
         one, other = (self.stack.networks[place].score(rows.table, rows.rows) for place in TEACHERS)
@@ -266,7 +266,7 @@ class SelfPU(PULearner):
     """Self-PU: nnPU that trusts the rows it is surest of, with two students and their teachers.
 
     Needs the class prior; case-control, labels completely at random. The schedule is the authors' 200 epochs in 40.
-    Held-out rows, PU labels only, steer the calibration and choose between the teachers (``chosen_teacher_``).
+    Clipped-out rows, PU labels only, steer the calibration and choose between the teachers (``chosen_teacher_``).
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)

@@ -16,8 +16,8 @@ from pulens.learning.risks.pu import unbiased
 
 class UnbiasedProgram(RiskProgram):
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
-        found: torch.Tensor = unbiased(self.parts(batch))
-        return found
+        result: torch.Tensor = unbiased(self.parts(batch))
+        return result
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

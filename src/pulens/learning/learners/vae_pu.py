@@ -87,13 +87,13 @@ class HiddenPositivesProgram(Program):
             "together": (*classification, *generation),
             "last classification": classification,
         }
-        found = [Stage("pre-training", self.value("pretraining_epochs"), batches, (slow,) * 3, networks=(1, 2, 3))]
+        result = [Stage("pre-training", self.value("pretraining_epochs"), batches, (slow,) * 3, networks=(1, 2, 3))]
         ends = phase_ends(self.value("phases"), self.value("epochs"))
         for (name, networks), begin, end in zip(plan.items(), (0, *ends), ends, strict=False):
             own = tuple(rates[place] for place in networks)
             trained = CLASSIFIER in networks  # before that there is nothing to choose from
-            found.append(Stage(name, end - begin, batches, own, selectable=trained, networks=networks))
-        return [stage for stage in found if stage.epochs]
+            result.append(Stage(name, end - begin, batches, own, selectable=trained, networks=networks))
+        return [stage for stage in result if stage.epochs]
 
     def begin_stage(self, stage: Stage) -> None:
         if stage.name != "pre-training" and self.means is None:
@@ -182,7 +182,7 @@ class HiddenPositivesProgram(Program):
 
     def reconstruction(self, raw: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         """[R]: cross entropy for values within a range, else half the squared error; summed over a row."""
-        found = torch.zeros(len(raw), device=raw.device)
+        result = torch.zeros(len(raw), device=raw.device)
         for output in self.outputs.different:
             if output == "sigmoid":
                 each = F.binary_cross_entropy_with_logits(raw, x, reduction="none")
@@ -192,8 +192,8 @@ class HiddenPositivesProgram(Program):
                 # entries of vectors of length 1 have a variance near 1/d: as they are, the divergences would win
                 scale = x.shape[-1] if output == "unit" else 1
                 each = 0.5 * scale * (self.outputs(raw) - x) ** 2
-            found = torch.where(self.outputs.where(output, 1), each.flatten(2).sum(2).mean(1), found)
-        return found
+            result = torch.where(self.outputs.where(output, 1), each.flatten(2).sum(2).mean(1), result)
+        return result
 
     def evidence(self, batch: Batch, encoded: Encoded, raw: torch.Tensor) -> torch.Tensor:
         """[R]: minus the bound E1 + ... + E7."""
@@ -204,23 +204,23 @@ class HiddenPositivesProgram(Program):
         )
         told = self.stack.named("observer")(encoded.h_o)
         observation = logistic(told, 1) * batch.labelled + logistic(told, -1) * (1 - batch.labelled)
-        found: torch.Tensor = self.reconstruction(raw, batch.x) - bound + observation.mean(1)
-        return found
+        result: torch.Tensor = self.reconstruction(raw, batch.x) - bound + observation.mean(1)
+        return result
 
     def discriminator_losses(self, batch: Batch, virtual: torch.Tensor) -> torch.Tensor:
         """[R]: virtual rows against unlabelled ones."""
         z = self.stack.logits(batch, torch.cat([virtual, batch.x[:, self.first :]], 1), network=DISCRIMINATOR)
-        found: torch.Tensor = logistic(z[:, : self.first], -1).mean(1) + logistic(z[:, self.first :], 1).mean(1)
-        return found
+        result: torch.Tensor = logistic(z[:, : self.first], -1).mean(1) + logistic(z[:, self.first :], 1).mean(1)
+        return result
 
     def deception(self, virtual: torch.Tensor, *, pulled: bool) -> torch.Tensor:
         """[R]: virtual rows should pass for unlabelled and, once there is a classifier, be called positive."""
-        found: torch.Tensor = self.value("adversarial") * logistic(self.stack.networks[DISCRIMINATOR](virtual), 1).mean(
-            1
-        )
+        result: torch.Tensor = self.value("adversarial") * logistic(
+            self.stack.networks[DISCRIMINATOR](virtual), 1
+        ).mean(1)
         if pulled:
-            found = found + self.value("pull") * sigmoid(self.stack.network(virtual), 1).mean(1)
-        return found
+            result = result + self.value("pull") * sigmoid(self.stack.network(virtual), 1).mean(1)
+        return result
 
     def classifier_losses(self, batch: Batch) -> torch.Tensor:
         """[R]: the PU risk with virtual rows for the hidden positives; the generator is not taught by it."""
@@ -230,8 +230,8 @@ class HiddenPositivesProgram(Program):
         z = self.stack.logits(batch, torch.cat([batch.x, virtual], 1))
         rows = batch.x.shape[1]
         parts = biased_risk(z[:, : self.first], z[:, rows:], z[:, self.first : rows], self.shares)
-        found: torch.Tensor = corrected(parts)
-        return found
+        result: torch.Tensor = corrected(parts)
+        return result
 
     def finish(self) -> None:
         if self.means is None:
@@ -386,8 +386,8 @@ class VAEPU(Generates, PULearner):
             h_own = drawn(self.observation_encoder_, observed(own, torch.ones(1, n)))
             h_other = drawn(self.observation_encoder_, observed(other, torch.zeros(other.shape[:2])))
             place = nearest(h_own[None], h_other[None])[0]
-            found: NDArray[np.float64] = torch.cat([h_y, h_other[place]], 1).double().numpy()
-        return found
+            result: NDArray[np.float64] = torch.cat([h_y, h_other[place]], 1).double().numpy()
+        return result
 
     def _groups(self, n: int, random_state: Any) -> dict[str, NDArray[np.float64]]:
         return {"virtual hidden\npositives": self.sample(n, random_state=random_state)}

@@ -48,14 +48,14 @@ class VariationalProgram(Program):
         size = self.value("batch_size")
         labelled, population = batch.x[:, :size], batch.x[:, size:]
         z = self.stack.logits(batch)
-        found: torch.Tensor = variational(-logistic(z[:, size:], 1), -logistic(z[:, :size], 1))
+        result: torch.Tensor = variational(-logistic(z[:, size:], 1), -logistic(z[:, :size], 1))
         # labelled rows come in a fresh shuffle, so pairing them in order is a random pairing
         share = batch.now(self.shares)
         shaped = share.view(-1, 1, *[1] * (batch.x.dim() - 2))
         mixed = self.stack.logits(batch, shaped * population + (1 - shaped) * labelled, again=1)
         phi = sigmoid(z[:, size:], -1)
         target = phi.detach() if self.value("detach_target") else phi
-        return found + self.value("regularisation") * mixup_gap(target, -logistic(mixed, 1), share[:, None])
+        return result + self.value("regularisation") * mixup_gap(target, -logistic(mixed, 1), share[:, None])
 
     def cut(self, population_scores: torch.Tensor, run: int) -> float:
         """The logit at which Phi is half of its largest value on population rows."""
@@ -106,14 +106,14 @@ class VPU(PULearner):
     batch_size: int = setting(500, least=1)
     learning_rate: float = setting(1e-4, above=0)  #: the authors use 3e-5 to 6e-4, by data set
     weight_decay: float = 0.0
-    halve_every: int = setting(20, least=1)  #: epochs after which the learning rate is halved and Adam starts anew
+    halve_every: int = setting(20, least=1)  #: epochs after which the learning rate is halved and Adam starts again
 
     _program = VariationalProgram
 
     def _probability(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
         largest = np.log(2.0) - logistic(np.float64(self.cut_), 1)  # log of the largest Phi
-        found: NDArray[np.float64] = np.minimum(1.0, np.exp(-logistic(logits, 1) - largest))
-        return found
+        result: NDArray[np.float64] = np.minimum(1.0, np.exp(-logistic(logits, 1) - largest))
+        return result
 
 
 LEARNER = Learner(VPU, title="VPU", family=RISK, place=3)

@@ -38,8 +38,8 @@ def predictive_game(labelled: Any, unlabelled: Any, classifier: Any, weight: Any
     >>> round(float(predictive_game(zero, zero, zero, 1.0)), 6)  # 2 log(1/2)
     -1.386294
     """
-    found = -logistic(labelled, 1).mean(-1) - logistic(unlabelled, -1).mean(-1)
-    return found + weight * coupling(classifier, unlabelled).mean(-1)
+    result = -logistic(labelled, 1).mean(-1) - logistic(unlabelled, -1).mean(-1)
+    return result + weight * coupling(classifier, unlabelled).mean(-1)
 
 
 def predictive_game_in_sums(labelled: Any, unlabelled: Any, classifier: Any, weight: Any) -> Any:

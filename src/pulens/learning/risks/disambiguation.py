@@ -86,11 +86,11 @@ def label_gradient(
     Only the last layer's weights are virtual, so no second-order graph is needed.
     """
     along = (features * direction[..., None, :]).sum(-1)
-    found = [
+    result = [
         -rate * (slope * along - (mean * direction).sum(-1)[..., None]) / (total + (total == 0))[..., None]
         for mean, total, slope in zip(means, totals, own, strict=True)
     ]
-    return found[0], found[1]
+    return result[0], result[1]
 
 
 def kept_share(epoch: int, epochs: int, first: float = 0.95, last: float = 0.8) -> float:

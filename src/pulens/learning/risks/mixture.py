@@ -32,15 +32,15 @@ def best_bin_share(
     penalty = (1 + gamma) * (math.sqrt(spread / n_unlabelled) + math.sqrt(spread / n_labelled))
     descending = np.sort(unlabelled_scores)[::-1]
     last_of_ties = np.append(descending[:-1] > descending[1:], not as_published)
-    place = np.flatnonzero(last_of_ties)
-    labelled_above = n_labelled - np.searchsorted(np.sort(labelled_scores), descending[place], side="left")
+    index = np.flatnonzero(last_of_ties)
+    labelled_above = n_labelled - np.searchsorted(np.sort(labelled_scores), descending[index], side="left")
     fewest = 2 if as_published else 1
-    allowed = (labelled_above >= fewest) & (place >= (2 if as_published else 0))
-    place, labelled_above = place[allowed], labelled_above[allowed]
-    if place.size == 0:
+    allowed = (labelled_above >= fewest) & (index >= (2 if as_published else 0))
+    index, labelled_above = index[allowed], labelled_above[allowed]
+    if index.size == 0:
         return 0.0 if as_published else 0.5
     share_labelled = labelled_above / n_labelled
-    share_unlabelled = (place if as_published else place + 1) / n_unlabelled
+    share_unlabelled = (index if as_published else index + 1) / n_unlabelled
     best = int(np.argmin((share_unlabelled + penalty) / share_labelled))
-    found = float(share_unlabelled[best] / share_labelled[best])
-    return found if as_published else min(max(found, 0.01), 0.99)
+    result = float(share_unlabelled[best] / share_labelled[best])
+    return result if as_published else min(max(result, 0.01), 0.99)

@@ -136,9 +136,9 @@ def nothing_left(made: tuple[PUData, Booleans] | None, recipe: Recipe, pool: Boo
 
 
 def notices_of(recipe: Recipe, train: PUData, validation: PUData | None) -> list[Notice]:
-    found = []
+    result = []
     if recipe.unlabelled == "whole-pool":
-        found.append(
+        result.append(
             Notice(
                 Severity.NOTE,
                 "labelled-rows-repeated",
@@ -147,7 +147,7 @@ def notices_of(recipe: Recipe, train: PUData, validation: PUData | None) -> list
             )
         )
     if recipe.sets_candidates_aside:
-        found.append(
+        result.append(
             Notice(
                 Severity.NOTE,
                 "candidates-set-aside",
@@ -157,11 +157,11 @@ def notices_of(recipe: Recipe, train: PUData, validation: PUData | None) -> list
         )
     asked = recipe.labelled
     if asked is not None and train.n_labelled < asked:
-        found.append(
+        result.append(
             Notice(Severity.WARNING, "fewer-labels", f"Only {train.n_labelled} of {asked} labels could be set.")
         )
     if validation is not None and validation.n_labelled == 0:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "no-labelled-validation-row",
@@ -169,4 +169,4 @@ def notices_of(recipe: Recipe, train: PUData, validation: PUData | None) -> list
                 "label_frequency.",
             )
         )
-    return found
+    return result

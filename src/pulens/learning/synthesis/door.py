@@ -88,6 +88,13 @@ def synthesise(
     seed
         Same arguments and seed, same rows. Splits do not depend on how labels are chosen.
 
+    Returns
+    -------
+    Synthesis
+        Rows with PU labels (``train``, ``validation``, ``test``), and apart from them the ``truth``.
+
+    Examples
+    --------
     >>> rng = np.random.default_rng(0)
     >>> y = rng.random(1000) < 0.3
     >>> X = rng.normal(size=(1000, 2)) + 2 * y[:, None]
@@ -96,6 +103,14 @@ def synthesise(
     PUData(single-set: 44 labelled, 756 unlabelled; class prior 0.2775, 0.2354 among the unlabelled) beside 200 test rows
     >>> synthesis.train.X.shape, synthesis.truth.test.sum()
     ((800, 2), np.int64(55))
+
+    A table, with the names of its columns:
+
+    >>> import pandas
+    >>> from pulens.testing import claims
+    >>> table = pandas.DataFrame(claims())
+    >>> print(synthesise(table[["amount", "risk_v2"]], table["fraud"], label_frequency=0.3))
+    PUData(single-set: 57 labelled, 943 unlabelled; class prior 0.193, 0.1442 among the unlabelled)
     """  # noqa: E501
     is_positive = binarise(y, positive)
     check_rows(X, is_positive)

@@ -34,16 +34,16 @@ def carrying_binning_error(value: Valuer) -> Callable[[Estimator], Estimator]:
         def estimated(
             name: str, metric: Metric, evidence: Evidence, *, threshold: float | None = None, **options: Any
         ) -> Estimate:
-            found = estimate(name, metric, evidence, threshold=threshold, **options)
-            if evidence.tally.binning is None or math.isnan(found.value):
-                return found
+            result = estimate(name, metric, evidence, threshold=threshold, **options)
+            if evidence.tally.binning is None or math.isnan(result.value):
+                return result
             parameters = {name: options[name] for name in metric.parameters if name in options}
-            error = _largest_error(value, metric, evidence, found.value, threshold, parameters)
+            error = _largest_error(value, metric, evidence, result.value, threshold, parameters)
             if error is None:
-                return found
-            reach = _widened(Interval(found.value, found.value, None, "what binning can change"), error, metric)
-            interval = None if found.interval is None else _widened(found.interval, error, metric)
-            return replace(found, interval=interval, sources={**found.sources, "binning": reach})
+                return result
+            reach = _widened(Interval(result.value, result.value, None, "what binning can change"), error, metric)
+            interval = None if result.interval is None else _widened(result.interval, error, metric)
+            return replace(result, interval=interval, sources={**result.sources, "binning": reach})
 
         return estimated
 
@@ -57,7 +57,7 @@ def _largest_error(
     reach = evidence.class_prior.unlabelled_interval
     priors = {evidence.class_prior.unlabelled, *(() if reach is None else (reach.low, reach.high))}
     assumed = [evidence.assumptions_at(prior) for prior in priors]
-    found: list[float] = []
+    result: list[float] = []
     if metric.reads != "ranking" and threshold is not None:
         possible = corners(evidence.tally, threshold)
         if metric.reads == "counts" and len(possible) > 1:
@@ -67,10 +67,10 @@ def _largest_error(
             values = [value(metric, corner, each, threshold, **parameters) for corner in possible]
             if metric.reads == "threshold" and not metric.counted and len(possible) > 1:
                 values += _over_rates(metric, [recover_at(corner, each, threshold) for corner in possible], parameters)
-            found.append(_farthest(values, here))
+            result.append(_farthest(values, here))
     elif metric.binning_error is not None:
-        found = [float(metric.binning_error(evidence.tally, each, **parameters)) for each in assumed]
-    return None if not found or any(math.isnan(error) for error in found) else max(found)
+        result = [float(metric.binning_error(evidence.tally, each, **parameters)) for each in assumed]
+    return None if not result or any(math.isnan(error) for error in result) else max(result)
 
 
 def _over_rates(metric: Metric, tables: list[Contingency], parameters: dict[str, Any]) -> list[float]:
@@ -104,12 +104,12 @@ def binning_notices(estimates: Mapping[str, Estimate], tally: Tally) -> list[Not
     if tally.binning is None:
         return []
     errors = {
-        name: max(reach.high - found.value, found.value - reach.low)
-        for name, found in estimates.items()
-        if (reach := found.sources.get("binning")) is not None
+        name: max(reach.high - result.value, result.value - reach.low)
+        for name, result in estimates.items()
+        if (reach := result.sources.get("binning")) is not None
     }
     changed = [f"{name} by at most {error:.2g}" for name, error in errors.items() if error > 0]
-    unknown = [name for name, found in estimates.items() if name not in errors and not math.isnan(found.value)]
+    unknown = [name for name, result in estimates.items() if name not in errors and not math.isnan(result.value)]
     said = f"Scores were binned ({len(tally):,} bins), which changes "
     said += (", ".join(changed) if changed else "none of the bounded numbers") + "."
     if unknown:

@@ -44,10 +44,10 @@ def not_below(interval: Interval | None, least: float) -> Interval | None:
     return replace(interval, low=min(least, interval.high))
 
 
-def as_confirmed(found: Estimate, metric: Metric, evidence: Evidence) -> Estimate:
+def as_confirmed(result: Estimate, metric: Metric, evidence: Evidence) -> Estimate:
     """The estimate with an interval that does not reach below what is confirmed."""
-    least = confirmed_share(metric, evidence, found.threshold)
-    return replace(found, interval=not_below(found.interval, least)) if least else found
+    least = confirmed_share(metric, evidence, result.threshold)
+    return replace(result, interval=not_below(result.interval, least)) if least else result
 
 
 def confirmed_shares(metric: Metric, hits: Any, *, is_single: bool, label_noise: float) -> Any:

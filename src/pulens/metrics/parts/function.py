@@ -9,10 +9,10 @@ from typing import Any
 
 from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate
-from pulens.evidence import ASSUMED, NOT_USED, Evidence, Question, gather
-from pulens.inputs import Reading
-from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.resampling import DEFAULT_REDRAWS
+from pulens.evidence import ASSUMED, NOT_USED, Evidence, IntervalOptions, gather
+from pulens.inference.intervals import IntervalEstimator
+from pulens.inference.kernels.resampling import DEFAULT_REDRAWS
+from pulens.inputs import ReadOptions
 from pulens.keywords import check_keywords, keywords_of
 from pulens.metrics.parts.measure import check_threshold, estimate
 from pulens.metrics.parts.metric import Metric
@@ -64,7 +64,7 @@ class MetricFunction:
     ) -> Estimate:
         self.check_keywords(self.name, options)
         assumed = {name: options.pop(name) for name in ASSUMED if name in options}
-        question = Question(confidence=confidence, redraws=redraws, seed=seed, **assumed)
+        question = IntervalOptions(confidence=confidence, redraws=redraws, seed=seed, **assumed)
         declared = self.metric.parameters
         parameters = {name: _parameter(name, options.pop(name), declared[name]) for name in declared if name in options}
         if self.metric.needs_threshold:
@@ -73,12 +73,12 @@ class MetricFunction:
             # any would do, since the number does not depend on it, but 0: that says every row is labelled
             question = replace(question, unlabelled_prior=NOT_USED)
         multiple = check_multiple(worlds)
-        evidence = within_what_is_possible(question.evidence(labels, scores, Reading(**options)))
+        evidence = within_what_is_possible(question.evidence(labels, scores, ReadOptions(**options)))
         contradiction = None if self.metric.ignores_class_prior else find_contradiction(evidence, multiple)
-        doubts = None if question.resampling is None else Doubts(evidence, question.resampling)
+        doubts = None if question.resampling is None else IntervalEstimator(evidence, question.resampling)
         given = {"threshold": threshold, "doubts": doubts, "contradiction": contradiction}
-        found = estimate(self.name, self.metric, evidence, **given, **parameters)
-        return withhold(found, self.metric) if self.withholds else found
+        result = estimate(self.name, self.metric, evidence, **given, **parameters)
+        return withhold(result, self.metric) if self.withholds else result
 
     def check_keywords(self, door: str, given: Iterable[str]) -> None:
         """Refuse arguments that neither this metric nor the reading of rows takes."""

@@ -20,8 +20,8 @@ import numpy as np
 
 from pulens.counts.tally import Tally, Totals
 from pulens.evidence import Evidence
-from pulens.intervals.kernels.quantiles import normal_quantile
-from pulens.intervals.kernels.redraws import compress
+from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.redraws import compress
 from pulens.priors.class_prior import ClassPrior
 from pulens.recovery import Recovery
 from pulens.recovery.contingency import Contingency
@@ -124,8 +124,8 @@ class Moves:
     def variance(self, value: Callable[[Evidence], float]) -> float:
         """Of ``value``, an end as a function of the evidence at a held corner."""
         pairs = [pair for pair in (self._labelled, self._prior) if pair is not None]
-        found = [(value(more) - value(less)) / 2 for more, less in pairs]
-        return sum(each**2 for each in found if math.isfinite(each))
+        result = [(value(more) - value(less)) / 2 for more, less in pairs]
+        return sum(each**2 for each in result if math.isfinite(each))
 
 
 def _at(evidence: Evidence, share: float) -> Evidence:
@@ -169,19 +169,19 @@ def range_at_threshold(
     low, high = ends(evidence, rates, factor)
     if not errors:
         return LabellingRange(low, high, *WITHOUT_ERRORS)
-    found = []
-    for place, up_to in ((0, factor), (1, factor), (0, 1.0)):
-        variance = Moves(evidence).variance(lambda of, place=place, up_to=up_to: ends(of, rates, up_to)[place])  # type: ignore[misc]
+    result = []
+    for index, up_to in ((0, factor), (1, factor), (0, 1.0)):
+        variance = Moves(evidence).variance(lambda of, index=index, up_to=up_to: ends(of, rates, up_to)[index])  # type: ignore[misc]
         for kind, (rate, total) in enumerate(zip(rates, totals, strict=True)):
             if not total:
                 continue
             tried = [min(rate + STEP, 1.0), max(rate - STEP, 0.0)]
-            more, less = (ends(evidence, [*rates[:kind], one, *rates[kind + 1 :]], up_to)[place] for one in tried)
+            more, less = (ends(evidence, [*rates[:kind], one, *rates[kind + 1 :]], up_to)[index] for one in tried)
             smoothed = (rate * total + 0.5) / (total + 1)
             slope = (more - less) / (tried[0] - tried[1])
             variance += slope**2 * smoothed * (1 - smoothed) / total if math.isfinite(slope) else 0.0
-        found.append(math.sqrt(variance))
-    return LabellingRange(low, high, *found)
+        result.append(math.sqrt(variance))
+    return LabellingRange(low, high, *result)
 
 
 def _ends_at(
@@ -226,19 +226,19 @@ def shares_at_or_above(evidence: Evidence, tally: Tally) -> tuple[Floats, Floats
 def _error(
     evidence: Evidence,
     shares: list[Floats],
-    found: Extreme,
+    result: Extreme,
     slope: Floats,
     others: list[Floats],
     held: Callable[[Evidence], float],
 ) -> float:
     """The standard error of an end: ``others`` hold what a row of each kind adds through the ranking of the list."""
-    heights = np.divide(found.density, shares[0], out=np.zeros(slope.size), where=shares[0] > 0)
+    heights = np.divide(result.density, shares[0], out=np.zeros(slope.size), where=shares[0] > 0)
     floor = floor_of(evidence)
-    own = heights * (slope - float(found.density @ slope) + floor * found.floor_slope)
+    own = heights * (slope - float(result.density @ slope) + floor * result.floor_slope)
     totals = evidence.tally.totals
     variance = _spread(shares[0], own + others[0], totals.labelled)
     variance += sum(_spread(*each) for each in zip(shares[1:], others[1:], totals[1:], strict=True))
-    variance += Moves(evidence).variance(lambda of: held(of) + found.floor_slope * (floor_of(of) - floor))
+    variance += Moves(evidence).variance(lambda of: held(of) + result.floor_slope * (floor_of(of) - floor))
     return math.sqrt(variance)
 
 
@@ -255,14 +255,14 @@ def range_of_area(
     ends = mean_range(shares[0], values, factor, favours, floor=floor_of(evidence))
     random = Extreme(0.0, shares[0], 0.0)
 
-    def error(found: Extreme) -> float:
-        above = np.cumsum(found.density) - found.density / 2
+    def error(result: Extreme) -> float:
+        above = np.cumsum(result.density) - result.density / 2
 
         def held(of: Evidence) -> float:
             its_values, its_constant, _ = outscored_by(of)
-            return float(found.density @ its_values) + its_constant
+            return float(result.density @ its_values) + its_constant
 
-        return _error(evidence, shares, found, values, [weight * above for weight in weights], held)
+        return _error(evidence, shares, result, values, [weight * above for weight in weights], held)
 
     low, high = (each.value + constant for each in ends)
     least, most = of_placings(evidence, values, constant)
@@ -315,17 +315,17 @@ def range_of_average_precision(
     now = precision_sum(shares[0][kept], called)
     weights = _called_weights(evidence)
 
-    def error(found: Extreme) -> float:
+    def error(result: Extreme) -> float:
         density = np.zeros(kept.size)
-        density[kept] = found.density
+        density[kept] = result.density
         slope, lost = np.zeros(kept.size), np.zeros(kept.size)
-        slope[kept] = prior * precision_gradient(found.density, called)
-        lost[kept] = prior * found.density * np.cumsum(found.density) / called**2
+        slope[kept] = prior * precision_gradient(result.density, called)
+        lost[kept] = prior * result.density * np.cumsum(result.density) / called**2
         through = -np.cumsum(lost[::-1])[::-1]  # what one more row at or above these scores takes away
-        placed = Extreme(found.value, density, prior * found.floor_slope)
+        placed = Extreme(result.value, density, prior * result.floor_slope)
 
         def held(of: Evidence) -> float:
-            return of.recovery.class_prior * precision_sum(found.density, _called(of, rates, kept))
+            return of.recovery.class_prior * precision_sum(result.density, _called(of, rates, kept))
 
         return _error(evidence, shares, placed, slope, [weight * through for weight in weights], held)
 

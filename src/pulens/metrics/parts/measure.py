@@ -11,8 +11,8 @@ from pulens.counts.tally import Tally
 from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
-from pulens.intervals.doubts import Doubts
-from pulens.intervals.measured import depends_on_class_prior
+from pulens.inference.intervals import MetricIntervals
+from pulens.inference.measured import depends_on_class_prior
 from pulens.metrics.parts.binning import carrying_binning_error
 from pulens.metrics.parts.confirmed import as_confirmed
 from pulens.metrics.parts.metric import Metric
@@ -69,7 +69,7 @@ def estimate(
     evidence: Evidence,
     *,
     threshold: float | None = None,
-    doubts: Doubts | None = None,
+    doubts: MetricIntervals | None = None,
     contradiction: Contradiction | None = None,
     **parameters: Any,
 ) -> Estimate:
@@ -92,7 +92,7 @@ def estimate(
     beside = {} if metric.landmarks is None else metric.landmarks(evidence.tally, known, **parameters)
     interval, sources = _how_sure(metric, evidence, raw, known, threshold, doubts, parameters)
     told = "" if metric.caution is None else metric.caution(evidence.tally, evidence.assumptions, **parameters)
-    found = {
+    result = {
         "basis": BASIS[evidence.labelling],
         "threshold": at,
         "sources": sources,
@@ -100,7 +100,7 @@ def estimate(
         "rests_on": taken,
         "notice": told or None,
     }
-    return as_confirmed(Estimate(name, known, interval, **found), metric, evidence)  # type: ignore[arg-type]
+    return as_confirmed(Estimate(name, known, interval, **result), metric, evidence)  # type: ignore[arg-type]
 
 
 def _how_sure(
@@ -109,7 +109,7 @@ def _how_sure(
     raw: float,
     known: float,
     threshold: float | None,
-    doubts: Doubts | None,
+    doubts: MetricIntervals | None,
     parameters: dict[str, Any],
 ) -> tuple[Interval | None, dict[str, Interval]]:
     """The interval of a value, and the parts that the sample and the class prior have in it."""
@@ -120,9 +120,9 @@ def _how_sure(
         def point(prior: float) -> float:
             return value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
 
-        found = doubts.of(metric, known, threshold, point, cut=known - raw, **parameters)
-        if found is not None:
-            interval, sources = found.interval, {"sample": found.sample, **sources}
+        result = doubts.of(metric, known, threshold, point, cut=known - raw, **parameters)
+        if result is not None:
+            interval, sources = result.interval, {"sample": result.sample, **sources}
     if interval is not None and interval.width < NARROWEST and _was_cut(metric, evidence, raw, known, threshold):
         interval = at_least_so_wide(interval, metric)
         sources = {source: at_least_so_wide(each, metric) for source, each in sources.items()}

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pulens.intervals.of_metric import MetricConstruction
+from pulens.inference.of_metric import MetricIntervalMethod
 from pulens.scalars import is_among
 from pulens.types import Floats
 
@@ -63,7 +63,7 @@ class Metric:
     ``caution``: what to know before using the number, in words, from ``(tally, assumptions, **parameters)``; or empty.
     ``many``: ``compute`` of a ranking for many replicates at once, from their recoveries and rates of the shape
     (replicates, thresholds); ``None`` where these parameters have no such form, and replicates are computed one by one.
-    ``construction``: from its parameters, how its interval is made (:mod:`pulens.intervals`); without one, or where it
+    ``construction``: from its parameters, how its interval is made (:mod:`pulens.inference`); without one, or where it
     is ``None``, the construction follows from what the metric reads.
     ``other_labelling``: of a ranking, where labels are not random. ``order_is_fixed``: no class prior changes the order
     of two models, by the formula, unless there are known negatives.
@@ -93,7 +93,7 @@ class Metric:
     binning_error: Callable[..., float] | None = None
     # of a ranking: (recoveries, labelled, unlabelled, negative rates, **parameters), a number for each replicate
     many: Callable[..., Floats | None] | None = None
-    construction: Callable[..., type[MetricConstruction] | None] | None = None
+    construction: Callable[..., type[MetricIntervalMethod] | None] | None = None
     other_labelling: OtherLabelling | None = None
     order_is_fixed: bool = False
     title: str = ""
@@ -117,5 +117,7 @@ def divide(numerator: Any, denominator: Any, *, empty: float = np.nan) -> Floats
     array([0.5, nan])
     """
     numerator, denominator = np.broadcast_arrays(np.asarray(numerator, float), np.asarray(denominator, float))
+    if denominator.all():
+        return np.asarray(numerator / denominator)
     ratio: Floats = np.divide(numerator, denominator, out=np.full(numerator.shape, empty), where=denominator != 0)
     return ratio

@@ -61,7 +61,7 @@ def matthews_at(called: Any, hits: Any, rows: int, labelled: int) -> Floats:
 
 
 def mutual_information_at(called: Any, hits: Any, rows: int, labelled: int) -> Floats:
-    """What a call tells of the label, in nats: sum over the four cells of p log(p / expected p).
+    """What a prediction says about the label, in nats: sum over the four cells of p log(p / expected p).
 
     >>> mutual_information_at([4], [2], 8, 3).round(6)
     array([0.033822])

@@ -52,7 +52,7 @@ ALSO_CALLED = {
 }
 
 _FIRST = (
-    "it asks for the first positive (or for any at all), and a hidden positive may stand before the known one. "
+    "it asks for the first positive (or for any at all), and a hidden positive may rank before the known one. "
     "recall_at_k and dcg_at_k are recovered"
 )
 _EACH = (
@@ -103,15 +103,15 @@ def said_of(name: str) -> str:
     True
     """
     text = str(name).strip().lower()[:60]
-    place = re.fullmatch(r"([a-z_ -]*?)[_ -]?(?:@|at|at_)[_ ]?(\d+%?)", text)
-    short = re.sub(r"[^a-z0-9]", "", place[1] + "atk" if place else text)
+    index = re.fullmatch(r"([a-z_ -]*?)[_ -]?(?:@|at|at_)[_ ]?(\d+%?)", text)
+    short = re.sub(r"[^a-z0-9]", "", index[1] + "atk" if index else text)
     if short in NOT_RECOVERED:
         return f"It cannot be recovered from positive and unlabelled rows: {NOT_RECOVERED[short]}."
-    if place:
+    if index:
         spelled = {"patk": "precision_at_k", "ratk": "recall_at_k", "ndcgatk": "ndcg_at_k", "dcgatk": "dcg_at_k"}
         spelled |= {"precisionatk": "precision_at_k", "recallatk": "recall_at_k", "precatk": "precision_at_k"}
         spelled |= {"efatk": "enrichment_factor", "enrichmentatk": "enrichment_factor"}
         known = spelled.get(short) or ALSO_CALLED.get(short)
-        k = place[2] if place[2].isdigit() else repr(place[2])
+        k = index[2] if index[2].isdigit() else repr(index[2])
         return "" if known is None else f"Did you mean {known!r} with k={k}?"
     return f"Did you mean {ALSO_CALLED[short]!r}?" if short in ALSO_CALLED else ""

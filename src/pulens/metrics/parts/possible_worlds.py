@@ -15,10 +15,10 @@ from pulens.answer import Answer
 from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
-from pulens.intervals.clustered import inflation_at
-from pulens.intervals.kernels.quantiles import jeffreys_quantiles
-from pulens.intervals.kernels.redraws import compress
-from pulens.intervals.prior_doubt import PriorDoubt
+from pulens.inference.clustered import inflation_at
+from pulens.inference.kernels.quantiles import jeffreys_quantiles
+from pulens.inference.kernels.redraws import compress
+from pulens.inference.prior_uncertainty import PriorUncertainty
 from pulens.metrics.parts.labelling_range import floor_of, negative_rate, of_placings, outscored_by
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
@@ -92,19 +92,19 @@ def impossible_rates_of(evidence: Evidence) -> ImpossibleRates:
     Standard errors allow for rows that belong together. A class prior that is in doubt may be what chance moved: one
     given as a range is tried at its lower end, any other over its distribution.
     """
-    found = impossible_rates(evidence.tally, evidence.assumptions)
-    times = _inflation(evidence, found)
-    found = replace(found, standard_errors=found.standard_errors / times)
-    if found.standard_errors < CHANCE_LIMIT:
-        return found
+    result = impossible_rates(evidence.tally, evidence.assumptions)
+    times = _inflation(evidence, result)
+    result = replace(result, standard_errors=result.standard_errors / times)
+    if result.standard_errors < CHANCE_LIMIT:
+        return result
     # all of its doubt: also what redraws of a segment's rows would bring along
-    doubt = PriorDoubt(replace(evidence, class_prior=replace(evidence.class_prior, implied=None)))
+    doubt = PriorUncertainty(replace(evidence, class_prior=replace(evidence.class_prior, implied=None)))
     spread = _error_of_share(evidence)
     if doubt.treatment == "exact" and not spread:
-        return found
+        return result
     shares = doubt.lowest_first(spread)
     tried = [evidence.assumptions_at(share) for share in shares]
-    return replace(found, prior_explains=prior_explains(evidence.tally, tried, inflation=times))
+    return replace(result, prior_explains=prior_explains(evidence.tally, tried, inflation=times))
 
 
 def _error_of_share(evidence: Evidence) -> float:
@@ -120,10 +120,10 @@ def _error_of_share(evidence: Evidence) -> float:
     return rest * math.sqrt(totals.rows * labelled * (1 - labelled)) / totals.unlabelled
 
 
-def _inflation(evidence: Evidence, found: ImpossibleRates) -> float:
-    if evidence.buckets is None or not found.thresholds:
+def _inflation(evidence: Evidence, result: ImpossibleRates) -> float:
+    if evidence.buckets is None or not result.thresholds:
         return 1.0
-    return inflation_at(evidence, found.worst_threshold, found.rate)
+    return inflation_at(evidence, result.worst_threshold, result.rate)
 
 
 def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -> Contradiction | None:
@@ -131,8 +131,8 @@ def find_contradiction(evidence: Evidence, multiple: float = DEFAULT_MULTIPLE) -
     totals, prior = evidence.tally.totals, evidence.class_prior
     if not totals.labelled or not totals.unlabelled or not prior.unlabelled:
         return None
-    found = impossible_rates_of(evidence)
-    return None if found.is_chance else Contradiction(evidence, multiple, found)
+    result = impossible_rates_of(evidence)
+    return None if result.is_chance else Contradiction(evidence, multiple, result)
 
 
 def within_what_is_possible(evidence: Evidence) -> Evidence:
@@ -158,8 +158,8 @@ def within_what_is_possible(evidence: Evidence) -> Evidence:
         Severity.WARNING,
         "prior-range-cut",
         f"The class prior was given as {low:.4g} to {given:.4g}, and random labels allow {high:.4g} at most: the part "
-        "above it was left out. If it may well be higher, labels were not a random draw; an audit of random unlabelled "
-        "rows tells which.",
+        "above that was left out. If it can be higher, labels are not a random draw; checking random unlabelled "
+        "rows (an audit) shows which.",
     )
     cut = replace(
         prior,
@@ -178,7 +178,7 @@ def lowest_possible_prior(evidences: Iterable[Evidence]) -> Evidence:
 
     A class prior belongs to the rows, not to a score: what one of them rules out is ruled out for all.
     """
-    return min(map(within_what_is_possible, evidences), key=lambda found: found.class_prior.unlabelled)
+    return min(map(within_what_is_possible, evidences), key=lambda result: result.class_prior.unlabelled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,16 +195,16 @@ class Contradiction:
         times = _inflation(evidence, self.impossible)
         top = largest_possible_prior(evidence.tally, evidence.label_noise, evidence.scenario, inflation=times)
         highest = population_prior(top, evidence.tally.totals, evidence.scenario, evidence.label_noise)
-        found = None if evidence.label_noise else self._at_value(None)
+        result = None if evidence.label_noise else self._at_value(None)
         errors = self.impossible.standard_errors
-        if found is None:
+        if result is None:
             return Labelling(errors, None, None, None, highest)
-        return Labelling(errors, found.worlds.least_factor, found.factor, found.worlds.favours, highest)
+        return Labelling(errors, result.worlds.least_factor, result.factor, result.worlds.favours, highest)
 
     def table(self, threshold: float) -> Contingency | None:
         """The contingency table of the nearest possible world."""
-        found = None if self.evidence.label_noise else self._at_value(threshold)
-        return None if found is None else found.table(threshold)
+        result = None if self.evidence.label_noise else self._at_value(threshold)
+        return None if result is None else result.table(threshold)
 
     def estimate(
         self, name: str, metric: Metric, threshold: float | None, parameters: dict[str, Any]
@@ -236,7 +236,7 @@ class Contradiction:
         """Why a number has no value in possible worlds; ``has_way`` says whether there is a way to find it in one."""
         if self.evidence.label_noise:
             return (
-                f"{self._cannot_be()}, and with label noise we know of no way to tell what is possible; an audit of "
+                f"{self._cannot_be()}, and with label noise it is not known what is possible; an audit of "
                 "random unlabelled rows, or clean labels, would"
             )
         if not has_way:
@@ -268,7 +268,7 @@ class Contradiction:
         At the class prior's value, or with ``priors`` over this many shares of its interval too: chance may have moved
         it to where no world is. Without ``slack`` at the one of them nearest to the value that has a world.
         """
-        found = []
+        result = []
         for share in self._shares(priors):
             worlds = self._one_side(favours, threshold, share).worlds
             if worlds.is_empty or worlds.least_factor > factor * (1 + 1e-9):
@@ -276,12 +276,12 @@ class Contradiction:
             worst, evidence = self.impossible.worst_threshold, self._with_prior(share)
             each = WorldsAt(evidence, threshold, worst, self.multiple, (favours,), factor, worlds, slack)
             own = metric.other_labelling
-            found.append(each.at_threshold(metric, threshold, parameters) if own is None else own.in_worlds(each))
+            result.append(each.at_threshold(metric, threshold, parameters) if own is None else own.in_worlds(each))
             if not slack:
                 break
-        if not found:
+        if not result:
             return None
-        return Range(found[0].value, min(each.low for each in found), max(each.high for each in found))
+        return Range(result[0].value, min(each.low for each in result), max(each.high for each in result))
 
     def _shares(self, many: int) -> list[float]:
         """The share of positives at the class prior's value, and this many over its interval, the nearest first."""
@@ -297,11 +297,11 @@ class Contradiction:
         return math.inf if worlds.is_empty else worlds.least_factor
 
     def _one_side(self, favours: Favours, threshold: float | None, share: float) -> WorldsAt:
-        place = favours, threshold, share
-        if place not in self._sides:
+        index = favours, threshold, share
+        if index not in self._sides:
             worst = self.impossible.worst_threshold
-            self._sides[place] = WorldsAt(self._with_prior(share), threshold, worst, self.multiple, (favours,))
-        return self._sides[place]
+            self._sides[index] = WorldsAt(self._with_prior(share), threshold, worst, self.multiple, (favours,))
+        return self._sides[index]
 
     @cached_property
     def _sides(self) -> dict[tuple[Favours, float | None, float], WorldsAt]:
@@ -318,14 +318,14 @@ class Contradiction:
         """Worlds at the class prior's value and, if it has an interval, at the ends; empty if there is none at it."""
         if threshold not in self._found:
             prior, worst = self.evidence.class_prior, self.impossible.worst_threshold
-            found = []
+            result = []
             for share in self._shares(2):
                 each = WorldsAt(self._with_prior(share), threshold, worst, self.multiple)
                 if not each.worlds.is_empty:
-                    found.append(each)
+                    result.append(each)
                 elif share == prior.unlabelled:
                     break
-            self._found[threshold] = found
+            self._found[threshold] = result
         return self._found[threshold]
 
     def _at_value(self, threshold: float | None) -> WorldsAt | None:
@@ -368,8 +368,8 @@ class WorldsAt:
         )
         low, high = self._room(labelled, unlabelled)
         shares, floor = np.diff(labelled, prepend=0.0), floor_of(self.evidence)
-        found = [PossibleWorlds(shares, low, high, side, floor) for side in self.directions]
-        return next((one for one in found if not one.is_empty), found[0])
+        result = [PossibleWorlds(shares, low, high, side, floor) for side in self.directions]
+        return next((one for one in result if not one.is_empty), result[0])
 
     def _room(self, labelled: Floats, unlabelled: Floats, slack: float = SLACK) -> tuple[Floats, Floats]:
         """Fewest and most positives at or above the cuts at which these shares of rows stand."""
@@ -508,13 +508,13 @@ class WorldsAt:
 
     def _from_others(self, world: Floats, weights: list[float]) -> float:
         """Variance of the area from unlabelled and known negative rows: how many positives stand above each."""
-        tally, found = self.evidence.tally, 0.0
+        tally, result = self.evidence.tally, 0.0
         above = np.cumsum(world) - world / 2
         for kind, total, weight in zip((tally.unlabelled, tally.negative), tally.totals[1:], weights, strict=True):
             if total and weight:
                 share = np.diff(np.asarray(kind, float)[self._places] / total, prepend=0.0)
-                found += weight**2 * float(share @ (above - share @ above) ** 2) / total
-        return found
+                result += weight**2 * float(share @ (above - share @ above) ** 2) / total
+        return result
 
     def average_precision(self) -> Range:
         r"""With precisions cut at 1: :math:`\sum_j f_j \min(1, \pi F_j/C_j)`.
@@ -560,9 +560,9 @@ class WorldsAt:
         room = np.maximum.accumulate(np.maximum(called, prior * most)[kept])
 
         def gradient(world: Floats) -> Floats:
-            found = np.zeros(fine.size)
-            found[kept] = prior * precision_gradient(spread(world)[kept], room)
-            return gathered(found)
+            result = np.zeros(fine.size)
+            result[kept] = prior * precision_gradient(spread(world)[kept], room)
+            return gathered(result)
 
         world, low = worlds.nearest, -math.inf
         for _ in range(STEPS):

@@ -29,12 +29,12 @@ def rests_on(metric: Metric, evidence: Evidence) -> tuple[str, ...]:
     """
     if metric.ignores_class_prior or metric.counted or not evidence.tally.totals.unlabelled:
         return ()  # a number of the rows as they are
-    found: list[str] = [BASIS[evidence.labelling]]
+    result: list[str] = [BASIS[evidence.labelling]]
     if metric.needs_class_prior or evidence.label_noise or evidence.labelling == "practice":
-        found.append(f"class prior ({origin(evidence.class_prior)})")
+        result.append(f"class prior ({origin(evidence.class_prior)})")
     if evidence.label_noise:
-        found.append("label noise (given)")
-    return tuple(found)
+        result.append("label noise (given)")
+    return tuple(result)
 
 
 def origin(prior: ClassPrior) -> str:

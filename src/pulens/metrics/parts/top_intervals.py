@@ -10,16 +10,27 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.intervals.construction import Ends
-from pulens.intervals.kernels.quantiles import (
+from pulens.inference.kernels.quantiles import (
     effective_degrees_of_freedom,
     jeffreys_quantiles,
     normal_quantile,
     percentiles,
     studentised_quantile,
 )
-from pulens.intervals.redraw import RankingRedraws
-from pulens.metrics.parts.top_of_list import RankedList, Running, decays, discounts, is_unlabelled_list, rows_of
+from pulens.inference.method import Limits
+from pulens.inference.percentile import RankingRedraws
+from pulens.inference.sampling_distribution import SamplingDistribution
+from pulens.metrics.parts.top_of_list import (
+    RankedList,
+    Running,
+    around,
+    cut_between,
+    decays,
+    discounts,
+    is_unlabelled_list,
+    rising_with,
+    rows_of,
+)
 from pulens.types import Floats
 
 LEVELS = 24  # quantiles that stand for a rate's distribution
@@ -35,7 +46,10 @@ def _even(size: int) -> Floats:
 
 @dataclass(frozen=True)
 class _OfTop(RankingRedraws):
-    """What both constructions ask of the evidence."""
+    """What both methods ask of the evidence: rows of one sample."""
+
+    shop: SamplingDistribution
+    fits_any_design = False
 
     @property
     def _tally(self) -> Tally:
@@ -73,33 +87,43 @@ class RecallAtPlace(_OfTop):
     def rows_looked_at(self, prior: float, rows: float) -> float:
         return self._k(rows)
 
-    def ends(self, prior: float | None, tail: float) -> Ends:
-        evidence = self.shop.evidence
-        totals = self._tally.totals
-        if evidence.label_noise and (totals.negative or not self._list_is_unlabelled):
-            return super().ends(prior, tail)  # the rows of the list no longer tell the rate of the unlabelled ones
-        rows = totals.unlabelled if self._list_is_unlabelled else totals.rows
-        found = [self._at(float(share), rows) for share in self._shares(prior, tuple(totals))]
-        low, high = percentiles(np.concatenate(found), tail, tail)
-        return (min(low, 0.0) if self._may_be_none(rows, tail) else low), high
+    def ends(self, prior: float | None, tail: float) -> Limits:
+        return super().ends(prior, tail) if self._needs_redraws else self._ends_at(None, prior, tail)
 
-    def _may_be_none(self, rows: float, tail: float) -> bool:
+    @property
+    def _needs_redraws(self) -> bool:
+        """Whether the rows of the list no longer tell the rate of the unlabelled ones."""
+        return bool(self.shop.evidence.label_noise and (self._tally.totals.negative or not self._list_is_unlabelled))
+
+    @property
+    def _rows(self) -> float:
+        totals = self._tally.totals
+        return float(totals.unlabelled if self._list_is_unlabelled else totals.rows)
+
+    def _ends_at(self, k: float | None, prior: float | None, tail: float) -> Limits:
+        """Ends for the first k rows, or for as many as were asked for."""
+        rows = self._rows
+        result = [self._at(float(share), rows, k) for share in self._shares(prior, tuple(self._tally.totals))]
+        low, high = percentiles(np.concatenate(result), tail, tail)
+        return (min(low, 0.0) if self._may_be_none(rows, tail, k) else low), high
+
+    def _may_be_none(self, rows: float, tail: float, k: float | None) -> bool:
         """Whether labelled rows among the first ones may be there by chance alone: one or two, none further up.
 
         Then the k-th place of the population may lie above all of them, and a rate of nothing is possible.
         """
         ranked = RankedList.of(self._tally, self.shop.evidence.assumptions)
-        k = self.rows_looked_at(ranked.positives / rows, rows)
+        k = self.rows_looked_at(ranked.positives / rows, rows) if k is None else k
         surely = max(k - normal_quantile(1 - 2 * tail) * math.sqrt(k), 0.0)
-        seen, further_up = (float(ranked.kinds[0] @ ranked.membership(place)) for place in (k, surely))
+        seen, further_up = ranked.among(np.array([k, surely]))[0].tolist()
         return 0 < seen <= FEW_SEEN and further_up == 0 and not self.shop.evidence.label_noise
 
-    def _at(self, share: float, rows: float) -> Floats:
+    def _at(self, share: float, rows: float, k: float | None = None) -> Floats:
         """The number at all levels, at one share of positives among the unlabelled rows."""
         totals = tuple(self._tally.totals)
         own = self.shop.draws.recoveries(totals, np.array([share]))
         prior = float(own.positive[0] / (own.positive[0] + own.negative[0]))
-        k = self.rows_looked_at(prior, rows)
+        k = self.rows_looked_at(prior, rows) if k is None else k
         if self._list_is_unlabelled:
             coefficients = own.true_positive_rate[0]
             recall = coefficients[0] * self._labelled_where(k, rows) + coefficients[1] * k / rows
@@ -116,21 +140,21 @@ class RecallAtPlace(_OfTop):
     def _labelled_where(self, k: float, rows: float) -> Floats:
         """Labelled rates (levels by levels) where the unlabelled rows alone reach k."""
         labelled, rest = self._paths(k)
-        place, part = _crossing(rest * rows, k)
-        return np.asarray(labelled[place - 1] + part[:, None] * (labelled[place] - labelled[place - 1]))
+        index, part = _crossing(rest * rows, k)
+        return np.asarray(labelled[index - 1] + part[:, None] * (labelled[index] - labelled[index - 1]))
 
     def _in_one_sample(self, k: float, rows: float) -> tuple[Floats, list[Floats]]:
         """Shares of labelled rows, and for each the labelled rates (levels by levels) where all rows reach k."""
         labelled, rest = self._paths(k)
         shares = jeffreys_quantiles(self._tally.totals.labelled, rows, _even(COMPOSITIONS))
-        found = []
+        result = []
         for share in shares.tolist():
             reached = rows * (share * labelled[:, :, None] + (1 - share) * rest[:, None, :])
-            place, part = _crossing(reached.reshape(reached.shape[0], -1), k)
+            index, part = _crossing(reached.reshape(reached.shape[0], -1), k)
             level = np.repeat(np.arange(LEVELS), LEVELS)
-            before, after = labelled[place - 1, level], labelled[place, level]
-            found.append(before + part * (after - before))
-        return shares, found
+            before, after = labelled[index - 1, level], labelled[index, level]
+            result.append(before + part * (after - before))
+        return shares, result
 
     @cached_property
     def _known(self) -> dict[float, tuple[Floats, Floats]]:
@@ -148,10 +172,10 @@ class RecallAtPlace(_OfTop):
             spread = REACH * math.sqrt(max(k * (1 - k / reached[-1]), 1.0)) + 1.0
             first, last = np.searchsorted(reached, [k - spread, k + spread])
             first, last = max(int(first) - 1, 0), min(int(last) + 1, reached.size - 1)
-            places = np.unique(np.linspace(first, last, MOST_PLACES).astype(int))
+            indices = np.unique(np.linspace(first, last, MOST_PLACES).astype(int))
             paths = []
             for hits, total in ((labelled, totals.labelled), (other, float(other[-1]))):
-                path = _path(hits[places], total)
+                path = _path(hits[indices], total)
                 if first == 0:  # above the highest score stands nothing
                     path = np.concatenate([np.zeros((1, LEVELS)), path])
                 if last == reached.size - 1:  # and everything above the lowest
@@ -169,11 +193,11 @@ def _path(hits: Floats, total: float) -> Floats:
 
 def _crossing(reached: Floats, k: float) -> tuple[Any, Floats]:
     """The first place of each column at which it reaches k, and how far between there and the place before."""
-    place = np.clip((reached < k).sum(axis=0), 1, reached.shape[0] - 1)
+    index = np.clip((reached < k).sum(axis=0), 1, reached.shape[0] - 1)
     columns = np.arange(reached.shape[1])
-    before, after = reached[place - 1, columns], reached[place, columns]
+    before, after = reached[index - 1, columns], reached[index, columns]
     part = np.divide(k - before, after - before, out=np.ones(before.shape), where=after > before)
-    return place, np.clip(part, 0.0, 1.0)
+    return index, np.clip(part, 0.0, 1.0)
 
 
 @dataclass(frozen=True)
@@ -186,10 +210,42 @@ class EnrichmentAtPlace(RecallAtPlace):
 
 @dataclass(frozen=True)
 class PrecisionAtPlace(RecallAtPlace):
-    """Recall at k times the positives of the list, over k."""
+    """Recall at k times the positives of the list, over k; ends of other places are looked at, too.
+
+    As the value, both ends times k rise with k, and by no more than the rows: at the round places of the list each is
+    moved outwards until it does, and an end in between is cut to what those around it allow, rounder ones first.
+    """
 
     def scaled(self, recall: Floats, prior: float, rows: float, k: float) -> Floats:
         return recall * prior * rows / k
+
+    def ends(self, prior: float | None, tail: float) -> Limits:
+        if self._needs_redraws:  # of which each has counts that fit together
+            return super().ends(prior, tail)
+        ranked = RankedList.of(self._tally, self.shop.evidence.assumptions)
+        k = self._k(self._rows)
+        ends, between = ranked.places_with(k)
+        kept = self.shop.along_the_list.setdefault((prior, tail), {})
+        if not kept:
+            each = np.array([(0.0, 0.0), *(self._counts(place, prior, tail) for place in ends[1:])])
+            outwards = rising_with(np.array(ends), each[:, 0])[0], rising_with(np.array(ends), each[:, 1])[1]
+            kept.update(zip(ends, zip(*outwards, strict=True), strict=True))
+        for index, place in enumerate(between):
+            if place not in kept:
+                known = [*ends, *between[:index]]
+                own, reach = self._counts(place, prior, tail), np.array(known)
+                fitted = np.array([kept[other] for other in known]).T
+                kept[place] = tuple(
+                    cut_between(end, place, *around(reach, place, side, reach))
+                    for end, side in zip(own, fitted, strict=True)
+                )
+        low, high = kept[k]
+        return low / k, high / k
+
+    def _counts(self, k: float, prior: float | None, tail: float) -> tuple[float, float]:
+        """Ends of the number of positives among the first k rows."""
+        low, high = self._ends_at(k, prior, tail)
+        return min(max(k * low, 0.0), k), min(max(k * high, 0.0), k)
 
 
 @dataclass(frozen=True)
@@ -226,7 +282,7 @@ class RankWeights(_OfTop):
         """Constant and slope of the measure in the mean weight, at a class prior."""
         raise NotImplementedError
 
-    def ends(self, prior: float | None, tail: float) -> Ends:
+    def ends(self, prior: float | None, tail: float) -> Limits:
         if self.shop.evidence.label_noise and (self._tally.totals.negative or not self._list_is_unlabelled):
             return super().ends(prior, tail)
         totals = tuple(self._tally.totals)
@@ -244,7 +300,7 @@ class RankWeights(_OfTop):
         low, high = percentiles(np.concatenate(mixed), tail, tail)
         return self._at_the_edge(self.shop.evidence.class_prior.unlabelled, low, high, tail)
 
-    def _at_the_edge(self, share: float, low: float, high: float, tail: float) -> Ends:
+    def _at_the_edge(self, share: float, low: float, high: float, tail: float) -> Limits:
         """Where no labelled row weighs anything, or all weigh the same, rows show no spread: as a rate of 0 or 1."""
         labelled = self._tally.totals.labelled
         ranked = self._ranked
@@ -292,7 +348,7 @@ class RankWeights(_OfTop):
 
     def _parts(self, share: float) -> tuple[float, float, float, float]:
         """Value, standard error, skewness and degrees of freedom at a share of positives among the unlabelled rows."""
-        ranked, found = self._ranked, self._influences
+        ranked, result = self._ranked, self._influences
         labelled, *others = ranked.kinds
         totals = ranked.totals
         map_ = self.shop.draws.recoveries(totals, np.array([share]))
@@ -300,19 +356,19 @@ class RankWeights(_OfTop):
         if self._list_is_unlabelled:
             coefficients = map_.true_positive_rate[0]
             everywhere = float(self.running(ranked.rows)(np.array(ranked.rows))) / ranked.rows
-            value = constant + slope * (coefficients[0] * found.weight + coefficients[1] * everywhere)
-            own, rest = slope * coefficients[0] * found.labelled, [slope * coefficients[0] * found.others]
+            value = constant + slope * (coefficients[0] * result.weight + coefficients[1] * everywhere)
+            own, rest = slope * coefficients[0] * result.labelled, [slope * coefficients[0] * result.others]
             others = others[:1]
         else:
-            value = constant + slope * found.weight
+            value = constant + slope * result.weight
             moves = [0.0, 0.0, 0.0]
             if self.shop.evidence.prior_held != "population" and totals[1]:  # their numbers decide the class prior
                 step = 1e-6 * prior
                 up, down = (self.line(prior + sign * step, ranked.rows) for sign in (1, -1))
-                steep = (up[0] - down[0] + found.weight * (up[1] - down[1])) / (2 * step)
+                steep = (up[0] - down[0] + result.weight * (up[1] - down[1])) / (2 * step)
                 moves = [steep * (each - prior) / ranked.rows for each in (1.0, share, 0.0)]
-            own = slope * (found.labelled + found.others) + moves[0]
-            rest = [slope * found.others + move for move in moves[1:]]
+            own = slope * (result.labelled + result.others) + moves[0]
+            rest = [slope * result.others + move for move in moves[1:]]
         n = max(totals[0], 2.0)
         variances = [float(labelled @ own**2) * n / (n - 1)]
         variances += [float(kind @ each**2) for kind, each in zip(others, rest, strict=True)]

@@ -12,6 +12,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, InvalidOperation
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
 from pulens.scalars import real
 from pulens.scenario import Scenario
-from pulens.types import Floats
+from pulens.types import Counted, Floats
 
 SHORT = 5.0  # times the decay: lists of fewer rows rest on a handful of them
 LEAST_DECAY = 1e-6  # below, all ranks weigh the same to the last digits
@@ -34,28 +35,43 @@ Running = Callable[[Floats], Floats]  # the sum of the weights of the first x ra
 class RankedList:
     """Scores in falling order, and how many rows of the list stand above each of them and at it."""
 
-    rows: float
-    above: Floats
-    tied: Floats
-    kinds: tuple[Floats, Floats, Floats]  # rows of each kind at each score
-    totals: tuple[float, float, float]
+    tally: Tally
+    is_apart: bool  # the unlabelled rows alone are the list
     recovery: Recovery
 
     @classmethod
     def of(cls, tally: Tally, assumptions: Assumptions) -> RankedList:
-        labelled, unlabelled, negative = (np.asarray(kind, float) for kind in tally.increments())
-        tied = unlabelled if is_unlabelled_list(tally, assumptions) else labelled + unlabelled + negative
-        reached = np.cumsum(tied)
-        totals = tally.totals
-        rows = float(reached[-1]) if reached.size else 0.0
-        return cls(
-            rows,
-            reached - tied,
-            tied,
-            (labelled, unlabelled, negative),
-            (totals.labelled, totals.unlabelled, totals.negative),
-            Recovery.of(totals, assumptions),
-        )
+        return cls(tally, is_unlabelled_list(tally, assumptions), Recovery.of(tally.totals, assumptions))
+
+    @cached_property
+    def reached(self) -> Counted:
+        """How many rows of the list stand at or above each score."""
+        tally = self.tally
+        return tally.unlabelled if self.is_apart else tally.labelled + tally.unlabelled + tally.negative
+
+    @property
+    def rows(self) -> float:
+        return float(self.tally.totals.unlabelled if self.is_apart else self.tally.totals.rows)
+
+    @cached_property
+    def kinds(self) -> tuple[Floats, Floats, Floats]:
+        """Rows of each kind at each score."""
+        labelled, unlabelled, negative = (np.asarray(kind, float) for kind in self.tally.increments())
+        return labelled, unlabelled, negative
+
+    @cached_property
+    def tied(self) -> Floats:
+        labelled, unlabelled, negative = self.kinds
+        return unlabelled if self.is_apart else labelled + unlabelled + negative
+
+    @cached_property
+    def above(self) -> Floats:
+        return np.asarray(np.cumsum(self.tied) - self.tied)
+
+    @property
+    def totals(self) -> tuple[float, float, float]:
+        totals = self.tally.totals
+        return totals.labelled, totals.unlabelled, totals.negative
 
     @property
     def positives(self) -> float:
@@ -84,41 +100,89 @@ class RankedList:
             )
         )
 
+    def among(self, places: Floats) -> Floats:
+        """How many rows of each kind stand among the first ones, at several places of the list.
+
+        All above the score of the last, and a part of those that share it: sums of :meth:`membership`.
+        """
+        index = np.minimum(np.searchsorted(self.reached, places), len(self.tally) - 1)
+        before, kinds = np.maximum(index - 1, 0), (self.tally.labelled, self.tally.unlabelled, self.tally.negative)
+        first = np.asarray(index == 0)
+        above, upto = np.where(first, 0.0, self.reached[before]), np.asarray(self.reached[index], float)
+        part = np.divide(places - above, upto - above, out=np.where(places > above, 1.0, 0.0), where=upto > above)
+        part = np.clip(part, 0.0, 1.0)
+        counted = ((np.where(first, 0.0, kind[before]), np.asarray(kind[index], float)) for kind in kinds)
+        return np.stack([start + part * (end - start) for start, end in counted])
+
     def positives_among(self, k: float) -> float:
         """How many of the first k rows are positive, fitting together with other places of the list.
 
         The counts of positives and of negatives both rise with k: if 8 of the first 20 rows are not positive, at most
         92 of the first 100 are. Counts recovered at each place by itself may break that. They are moved as little as
-        possible, in their standard errors, until they do not, at the round places of the list and at k
-        (:func:`fitting_together`). In one sample labelled rows are positives, and known negatives are none.
+        possible, in their standard errors, until they do not, at the round places of the list
+        (:func:`fitting_together`). Places in between are cut to what they allow, rounder ones first: whichever
+        places are asked for, their counts fit together. In one sample labelled rows are positives, and known
+        negatives are none.
         """
-        places = np.array(self.places_with(k))
-        inside = np.stack([self.membership(place) for place in places])
-        labelled, negative = inside @ self.kinds[0], inside @ self.kinds[2]
+        ends, between = self.places_with(k)
+        places = np.array([*ends, *between])
+        counts, rows, known, spread = self._hidden(places)
+        counts[: len(ends)] = fitting_together(*(part[: len(ends)] for part in (counts, rows, spread)))
+        for index in range(len(ends), places.size):
+            counts[index] = cut_between(
+                counts[index], rows[index], *around(places[:index], places[index], counts, rows)
+            )
+        asked = int(np.flatnonzero(places == k)[0])
+        return float(counts[asked] + known[asked])
+
+    def _hidden(self, places: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Positives that nobody knows and rows that they may be, at places of the list; known positives; errors."""
+        counted = self.among(places)
+        labelled, _, negative = counted
         known, none = (labelled, negative) if self.proves_labelled else (0.0 * labelled, 0.0 * negative)
-        raw = np.array([self.positives * self.of_positives(each) for each in inside])
-        raw[0], raw[-1] = 0.0, self.positives
+        parts = zip(self.recovery.true_positive_rate, counted, self.totals, strict=True)
+        raw = self.positives * sum(weight * kind / total for weight, kind, total in parts if weight and total)
+        is_end = (places == 0) | (places == self.rows)
+        raw = np.where(is_end, np.where(places == 0, 0.0, self.positives), raw)
         seen = (labelled + 0.5) / (self.totals[0] + 1.0)
         spread = self.positives * np.sqrt(seen * (1 - seen) / max(self.totals[0], 1.0))
-        spread[0] = spread[-1] = 0.0
-        found = fitting_together(raw - known, places - known - none, spread)
-        return float(found[-2] + known[-2])
+        return raw - known, places - known - none, known, np.where(is_end, 0.0, spread)
 
-    def places_with(self, k: float) -> list[float]:
-        """Places of the list whose counts must fit together with that of the first k: none, round numbers, k, all."""
-        return [0.0, *(step for step in round_places(self.rows) if step != k), float(k), self.rows]
+    def places_with(self, k: float) -> tuple[list[float], list[float]]:
+        """Places whose counts fit together with that of the first k: none, round numbers and all; then ever nearer."""
+        ends = [0.0, *round_places(self.rows), self.rows]
+        between: list[float] = []
+        while k not in (*ends, *between):
+            low = max(place for place in (*ends, *between) if place < k)
+            high = min(place for place in (*ends, *between) if place > k)
+            between.append(roundest_between(low, high) or k)
+        return ends, between
 
     @property
     def proves_labelled(self) -> bool:
         """Whether the list holds the labelled rows, and all of them are positives."""
-        holds = bool(np.array_equal(self.tied, self.kinds[0] + self.kinds[1] + self.kinds[2]))
-        return holds and self.recovery.true_positive_rate[0] == 1.0
+        return not self.is_apart and self.recovery.true_positive_rate[0] == 1.0
 
 
 def round_places(rows: float) -> list[float]:
     """1, 2 or 5 times a power of ten, from 10 on, below a number of rows."""
     powers = range(1, max(len(str(int(rows))), 1))
     return [step for step in (float(digit * 10**power) for power in powers for digit in (1, 2, 5)) if step < rows]
+
+
+def roundest_between(low: float, high: float) -> float | None:
+    """The multiple of the largest power of ten between two places, the one nearest to their middle if there are many.
+
+    >>> roundest_between(20, 50), roundest_between(100, 200), roundest_between(34, 38), roundest_between(34, 35)
+    (40.0, 150.0, 36.0, None)
+    """
+    step = 10.0 ** math.floor(math.log10(max(high - low, 1.0)))
+    while step >= 1:
+        first, last = math.floor(low / step) + 1, math.ceil(high / step) - 1
+        if first <= last:
+            return step * min(max(math.floor((low + high) / (2 * step) + 0.5), first), last)
+        step /= 10
+    return None
 
 
 def fitting_together(counts: Floats, rows: Floats, spread: Floats) -> Floats:
@@ -142,6 +206,39 @@ def fitting_together(counts: Floats, rows: Floats, spread: Floats) -> Floats:
     beyond = np.maximum(rows[None, :] - rows[:, None], 0.0)  # [i, j]: how far the rows of j reach beyond those of i
     lower, upper = (lowest[None, :] - beyond).max(axis=1), (highest[None, :] + beyond.T).min(axis=1)
     return np.asarray((lower + upper) / 2)
+
+
+def around(known: Floats, place: float, *values: Floats) -> list[tuple[float, float]]:
+    """What several columns hold at the nearest known places below and above one."""
+    below, above = (
+        int(np.argmax(np.where(side, order, -np.inf)))
+        for side, order in ((known < place, known), (known > place, -known))
+    )
+    return [(float(column[below]), float(column[above])) for column in values]
+
+
+def cut_between(count: float, rows: float, counts: tuple[float, float], reach: tuple[float, float]) -> float:
+    """A count that rises from the one before and to the one after, and by no more than the rows.
+
+    >>> cut_between(9.0, 15.0, (6.0, 8.0), (10.0, 20.0)), cut_between(7.0, 15.0, (6.0, 16.0), (10.0, 20.0))
+    (8.0, 11.0)
+    """
+    least = max(counts[0], counts[1] - (reach[1] - rows))
+    return min(max(count, least), counts[1], counts[0] + (rows - reach[0]))
+
+
+def rising_with(rows: Floats, counts: Floats) -> tuple[Floats, Floats]:
+    r"""The highest counts nowhere above and the lowest nowhere below these that rise with the rows and by no more.
+
+    :math:`\min_j u_j + (m_i - m_j)^+` and :math:`\max_j u_j - (m_j - m_i)^+`.
+
+    >>> rising_with(np.array([0.0, 10.0, 20.0]), np.array([0.0, 3.0, 16.0]))
+    (array([ 0.,  3., 13.]), array([ 0.,  6., 16.]))
+    """
+    slack = counts - rows
+    lower = np.minimum(np.minimum.accumulate(counts[::-1])[::-1], rows + np.minimum.accumulate(slack))
+    upper = np.maximum(np.maximum.accumulate(counts), rows + np.maximum.accumulate(slack[::-1])[::-1])
+    return lower, upper
 
 
 def is_unlabelled_list(tally: Tally, assumptions: Assumptions) -> bool:
@@ -193,11 +290,11 @@ def binned_share(tally: Tally, assumptions: Assumptions, k: float) -> float:
     ranked = RankedList.of(tally, assumptions)
     if tally.binning is None or not len(tally):
         return 0.0
-    place = min(int(np.searchsorted(ranked.above + ranked.tied, k)), len(tally) - 1)
-    if tally.highest[place] == tally.thresholds[place]:
+    index = min(int(np.searchsorted(ranked.above + ranked.tied, k)), len(tally) - 1)
+    if tally.highest[index] == tally.thresholds[index]:
         return 0.0
     parts = zip(ranked.recovery.true_positive_rate, ranked.kinds, ranked.totals, strict=True)
-    return float(sum(abs(weight) * kind[place] / total for weight, kind, total in parts if total))
+    return float(sum(abs(weight) * kind[index] / total for weight, kind, total in parts if total))
 
 
 def refuse_weights(tally: Tally, measure: str) -> None:
@@ -218,18 +315,18 @@ def discounts(k: float) -> Running:
     >>> discounts(3)(np.array([0.0, 1.0, 2.5, 3.0])).round(6)
     array([0.     , 1.     , 1.88093, 2.13093])
     """
-    places = np.arange(min(math.floor(k), ONE_BY_ONE) + 1.0)
-    sums = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(places[1:] + 1.0))])
+    indices = np.arange(min(math.floor(k), ONE_BY_ONE) + 1.0)
+    sums = np.concatenate([[0.0], np.cumsum(1.0 / np.log2(indices[1:] + 1.0))])
 
     def running(ranks: Floats) -> Floats:
         x = np.minimum(np.asarray(ranks, float), math.floor(k))
-        found = np.asarray(np.interp(x, places, sums))
+        result = np.asarray(np.interp(x, indices, sums))
         if k >= ONE_BY_ONE + 1:
             below = np.floor(np.maximum(x, ONE_BY_ONE))
             further = sums[-1] + _smooth_discounts(below) - _smooth_discounts(np.array(float(ONE_BY_ONE)))
             further += (x - below) / np.log2(below + 2.0)
-            found = np.where(x > ONE_BY_ONE, further, found)
-        return found
+            result = np.where(x > ONE_BY_ONE, further, result)
+        return result
 
     return running
 

@@ -21,14 +21,14 @@ from pulens.counts.tallies import Tallies
 from pulens.errors import PulensError
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
-from pulens.intervals.clustered import Jackknife, ends_around
-from pulens.intervals.construction import Ends
-from pulens.intervals.kernels.jackknife import student_quantile
-from pulens.intervals.kernels.quantiles import normal_quantile
-from pulens.intervals.kernels.resampling import Resampling
-from pulens.intervals.policy import ends_in_doubt
-from pulens.intervals.prior_doubt import PriorDoubt, holding
-from pulens.intervals.prior_draws import PriorDraws
+from pulens.inference.clustered import Jackknife, ends_around
+from pulens.inference.kernels.jackknife import student_quantile
+from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.method import Limits
+from pulens.inference.policy import ends_in_doubt
+from pulens.inference.prior_draws import PriorDraws
+from pulens.inference.prior_uncertainty import PriorUncertainty, holding
 from pulens.metrics.parts.rests_on import RANDOM_LABELLING, rests_on
 from pulens.metrics.parts.top_of_list import discounts, is_unlabelled_list, rows_of
 from pulens.types import Booleans, Floats
@@ -171,7 +171,7 @@ class FirstRowsOfQueries:
         running = discounts(float(self.first.max(initial=1.0)))
         shares, longest = self._hits / self.first[:, None], 1.0 / float(self.first.min(initial=np.inf))
         best = float(running(looked_at).mean())
-        found = {
+        result = {
             RECALL: self._of_positives(RECALL, self._hits, 1.0),
             MACRO: self._of_queries(
                 self._hits[:, 0], self.totals[:, 0], "label noise parts single queries from theirs"
@@ -182,11 +182,11 @@ class FirstRowsOfQueries:
             GAIN: self._of_lists(GAIN, self._gains, best, 1.0, is_share=False),
         }
         if self.totals[:, 1].any():
-            reason = "the best order of a query needs the number of its own positives, which labels of all do not tell"
-            return {**found, SHARE_OF_BEST: _Number(undefined_because=reason)}
+            reason = "the best order of a query needs the number of its own positives, which these labels do not show"
+            return {**result, SHARE_OF_BEST: _Number(undefined_because=reason)}
         ideal = running(np.minimum(self.first, self.totals[:, 0]))  # every row is known, so is each query's best order
         hidden = "label noise hides how many positives a query has"
-        return {**found, SHARE_OF_BEST: self._of_queries(self._gains[:, 0], ideal, hidden)}
+        return {**result, SHARE_OF_BEST: self._of_queries(self._gains[:, 0], ideal, hidden)}
 
     def _of_positives(self, name: str, sums: Floats, most: float) -> _Number:
         """The mean weight of a positive."""
@@ -270,17 +270,17 @@ class FirstRowsOfQueries:
                 "the two were not counted on the same rows: their queries, or the rows in them, differ. Read both "
                 "scores from the same table."
             )
-        found = {}
+        result = {}
         for name, mine in self.numbers.items():
             number = _difference(mine, other.numbers[name])
             reason = number.undefined_because or (ruled_out if number.needs_class_prior else "")
             if reason:
-                found[name] = Estimate(name, math.nan, undefined_because=reason, rests_on=number.rests_on)
+                result[name] = Estimate(name, math.nan, undefined_because=reason, rests_on=number.rests_on)
                 continue
             value = number.at(self.evidence.class_prior.unlabelled)
             interval = self._interval(number, value, math.inf, (-number.highest, number.highest), resampling)
-            found[name] = Estimate(name, value, interval, rests_on=number.rests_on)
-        return found
+            result[name] = Estimate(name, value, interval, rests_on=number.rests_on)
+        return result
 
     def _interval(
         self,
@@ -292,7 +292,7 @@ class FirstRowsOfQueries:
     ) -> Interval | None:
         if resampling is None:
             return None
-        many, doubt = self.with_labels, PriorDoubt(self.evidence)
+        many, doubt = self.with_labels, PriorUncertainty(self.evidence)
         bounds = (0.0, 1.0) if number.highest == 1.0 and not number.needs_class_prior else (0.0, math.inf)
         if within[0] < 0:
             bounds = -math.inf, math.inf
@@ -328,7 +328,7 @@ class _DeleteAQuery(Jackknife):
 
     method = METHOD
 
-    def _held(self, prior: float | None, tail: float) -> Ends:
+    def _held(self, prior: float | None, tail: float) -> Limits:
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
         most = self.ceiling(self.doubt.setting(prior))
         within = (0.0, most) if math.isfinite(most) else self.within

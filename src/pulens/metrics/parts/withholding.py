@@ -18,7 +18,7 @@ WIDE = 0.5  # of all values that the metric can have
 BECAUSE = "no single value: it depends on the class prior, which this data barely constrains"
 
 
-def withhold(found: Estimate, metric: Metric) -> Estimate:
+def withhold(result: Estimate, metric: Metric) -> Estimate:
     """The estimate as it is shown; without its value where the class prior leaves that open.
 
     >>> from pulens.estimate import Interval
@@ -28,11 +28,12 @@ def withhold(found: Estimate, metric: Metric) -> Estimate:
     >>> print(withhold(found, METRICS["precision"]))
     precision [0.100, 0.800]: no single value: it depends on the class prior, which this data barely constrains
     """
-    reach = found.sources.get("class prior")
-    if found.interval is None or reach is None or not found.rests_on_an_estimated_prior or math.isnan(found.value):
-        return found
+    reach = result.sources.get("class prior")
+    if result.interval is None or reach is None or not result.rests_on_an_estimated_prior or math.isnan(result.value):
+        return result
     span = metric.highest - metric.lowest
-    span = span if math.isfinite(span) else found.interval.high  # of what has no highest value, its own size
-    if found.interval.width <= WIDE * span or reach.width < found.interval.width / 2:
-        return found
-    return replace(found, value=math.nan, withheld_because=BECAUSE, landmarks={})
+    if not math.isfinite(span):  # of what has no highest or lowest value, its own size
+        span = max(abs(result.interval.low), abs(result.interval.high))
+    if result.interval.width <= WIDE * span or reach.width < result.interval.width / 2:
+        return result
+    return replace(result, value=math.nan, withheld_because=BECAUSE, landmarks={})

@@ -79,12 +79,12 @@ def _best_kernel(rows: Floats, n: int) -> tuple[Floats, float]:
     norms = (rows**2).sum(axis=1)
     squared = np.maximum(norms[:, None] + norms - 2 * rows @ rows.T, 0)
     median = math.sqrt(float(np.median(squared[np.triu_indices(len(rows), 1)]))) or 1.0
-    found: tuple[Floats, float] | None = None
+    result: tuple[Floats, float] | None = None
     for width in WIDTHS:
         kernel = np.exp(-squared / (2 * (median * width) ** 2))
         apart = kernel[:n, :n].mean() + kernel[n:, n:].mean() - 2 * kernel[:n, n:].mean()
         distance = math.sqrt(max(float(apart), 0.0))
-        if found is None or distance > found[1]:
-            found = (kernel, distance)
-    assert found is not None
-    return found
+        if result is None or distance > result[1]:
+            result = (kernel, distance)
+    assert result is not None
+    return result

@@ -51,8 +51,8 @@ def _isotonic(cells: Cells, labelled: Floats, unlabelled: Floats) -> Floats:
 
 
 def _platt(cells: Cells, labelled: Floats, unlabelled: Floats) -> Floats:
-    found = scales(cells)
-    scale = found.get("logit", found["score"])
+    result = scales(cells)
+    scale = result.get("logit", result["score"])
     rows = labelled + unlabelled
 
     def misfit(line: Floats) -> tuple[float, Floats]:

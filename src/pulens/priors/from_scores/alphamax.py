@@ -64,10 +64,10 @@ def histograms(tally: Tally) -> tuple[Floats, Floats]:
         low, high = float(thresholds[-1]), float(thresholds[0])
         bins = int(np.clip(np.ceil((high - low) / _scott(cells, scores)), 5, 400))
         edges = np.linspace(low, high, bins + 1)[1:-1]
-        places = np.searchsorted(-thresholds, -edges, side="right")
+        indices = np.searchsorted(-thresholds, -edges, side="right")
         counts = []
         for running in (tally.labelled, tally.unlabelled):
-            above = np.concatenate([[0.0], running])[places]
+            above = np.concatenate([[0.0], running])[indices]
             counts.append(np.diff(np.concatenate([[0.0], running[-1] - above, [running[-1]]])))
     labelled, unlabelled = _without_holes(*counts)
     return labelled / n, unlabelled / m
@@ -108,8 +108,8 @@ def loss_curve(labelled: Floats, unlabelled: Floats, grid: Floats) -> tuple[Floa
             stable = 2 * ratio * above / (middle + root)
             other = (middle - root) / (2 * scaled)
             empty = np.where(scaled >= -1, 0.0, 1 + 1 / scaled)
-        found = np.where(ratio > 0, np.where(middle >= 0, stable, other), empty)
-        return np.asarray(np.clip(np.nan_to_num(found, nan=1.0), 0.0, 1.0))
+        result = np.where(ratio > 0, np.where(middle >= 0, stable, other), empty)
+        return np.asarray(np.clip(np.nan_to_num(result, nan=1.0), 0.0, 1.0))
 
     low, high = np.full(grid.size, -1.0), np.full(grid.size, 1.0)
     for _ in range(60):

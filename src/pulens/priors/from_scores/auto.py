@@ -10,7 +10,7 @@ many.
 
 On real tables no shape is quite right. So the evidence of the shapes is discounted by how badly the best of them fits
 the scores, and with a small probability, larger for weak scores, no shape is believed at all
-(:mod:`pulens.priors._doubt`). The value is the median of the discounted posterior, the interval lies between quantiles
+(:mod:`pulens.priors._uncertainty`). The value is the median of the discounted posterior, the interval between quantiles
 of the distribution that holds the doubt too, and neither may exceed the feasible range.
 """
 
@@ -21,10 +21,10 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.notice import Notice, Severity
 from pulens.priors._cells import cut
-from pulens.priors._doubt import DISCOUNT, DOUBT, Doubted, doubted, plausibility
 from pulens.priors._estimator import Estimator, Finding, Trace
 from pulens.priors._misfit import misfit
 from pulens.priors._shapes import Profile, Shape, profile
+from pulens.priors._uncertainty import DISCOUNT, DOUBT, Doubted, doubted, plausibility
 from pulens.priors.feasible import highest_prior
 from pulens.priors.from_scores.roc_slope import roc_slope
 
@@ -59,14 +59,14 @@ def auto(
     True
     """
     cells = cut(tally, CELLS)
-    found = profile(cells, SHAPES, label_noise)
+    result = profile(cells, SHAPES, label_noise)
     limit = highest_prior(tally, confidence=confidence, label_noise=label_noise)
-    unfit = misfit(cells, found, label_noise)
+    unfit = misfit(cells, result, label_noise)
 
     def weighed(which: np.ndarray) -> Doubted:
         return doubted(
-            found.values,
-            np.logaddexp.reduce(found.integrated[which], axis=0),
+            result.values,
+            np.logaddexp.reduce(result.integrated[which], axis=0),
             limit=limit,
             observed_auc=cells.auc,
             misfit=unfit,
@@ -75,13 +75,13 @@ def auto(
             discount=discount,
         )
 
-    straight = np.array([shape.kind == "line" for shape, _ in found.models])
+    straight = np.array([shape.kind == "line" for shape, _ in result.models])
     weighted = weighed(np.ones(straight.size, bool))
     distribution = weighted.distribution
     low, high = (0.0, limit) if cells.auc < 0.5 and discount else distribution.interval(confidence)
     value = min(max(weighted.believed.quantile(0.5), low), high)
     medians = [weighed(which).trusted.quantile(0.5) for which in (straight, ~straight)]
-    curved = _share_of_evidence(found, ~straight)
+    curved = _share_of_evidence(result, ~straight)
     purest = roc_slope(tally, label_noise=label_noise).value
     return Finding(
         value,
@@ -110,10 +110,10 @@ def auto(
     )
 
 
-def _share_of_evidence(found: Profile, which: np.ndarray) -> float:
+def _share_of_evidence(result: Profile, which: np.ndarray) -> float:
     """Posterior probability of some of the models."""
-    heights = np.exp(found.integrated - found.integrated.max()) * plausibility(found.values)
-    masses = heights @ np.gradient(found.values)
+    heights = np.exp(result.integrated - result.integrated.max()) * plausibility(result.values)
+    masses = heights @ np.gradient(result.values)
     return float(masses[which].sum() / masses.sum())
 
 
@@ -127,20 +127,20 @@ def _notices(
     unfit: float,
 ) -> tuple[Notice, ...]:
     """What a reader should know about this estimate before using it."""
-    found = []
+    result = []
     low, high = interval
     if 0.5 < weighted.implied_auc < UNDETERMINED_AUC:  # below, scores are reversed, which is said elsewhere
-        found.append(
+        result.append(
             Notice(
                 Severity.SERIOUS,
                 "undetermined-prior",
-                f"These scores hardly tell the classes apart (implied AUC {weighted.implied_auc:.2f}), so they leave "
-                f"the share of positives among the unlabelled rows open: anything from {low:.3f} to {high:.3f}. Do "
+                f"These scores barely separate the classes (implied AUC {weighted.implied_auc:.2f}), so the share of "
+                f"positives among the unlabelled rows may be anything from {low:.3f} to {high:.3f}. Do "
                 "not quote a single value; check a random sample of unlabelled rows by hand (an audit).",
             )
         )
     if unfit > MISFIT and weighted.discount < 1:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "misfit-shapes",
@@ -150,7 +150,7 @@ def _notices(
             )
         )
     if abs(medians[0] - medians[1]) > SHAPES_DIFFER and not all(low <= median <= high for median in medians):
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "shape-dependent-prior",
@@ -160,7 +160,7 @@ def _notices(
             )
         )
     if purest - value > NO_ANCHOR:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "no-anchor-region",
@@ -170,15 +170,15 @@ def _notices(
             )
         )
     if high - low > FLAT:
-        found.append(
+        result.append(
             Notice(
                 Severity.WARNING,
                 "flat-likelihood",
-                f"The data hardly distinguish shares of positives from {low:.3f} to {high:.3f}: use "
+                f"The data barely distinguish shares of positives from {low:.3f} to {high:.3f}: use "
                 "the interval rather than the value, or more labelled rows, a stronger score or an audit.",
             )
         )
-    return tuple(found)
+    return tuple(result)
 
 
 ESTIMATOR = Estimator(

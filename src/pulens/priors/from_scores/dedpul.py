@@ -58,10 +58,10 @@ def density_ratio(tally: Tally, labelled_bandwidth: float, unlabelled_bandwidth:
     middles = (edges[1:] + edges[:-1]) / 2
     borders = expit(edges) if on_logit else edges
     # rows below a border: everything less those at or above it
-    places = np.searchsorted(-tally.thresholds, -borders[1:-1], side="right")
+    indices = np.searchsorted(-tally.thresholds, -borders[1:-1], side="right")
     masses = []
     for running in (tally.labelled, tally.unlabelled):
-        above = np.concatenate([[0.0], running])[places]
+        above = np.concatenate([[0.0], running])[indices]
         masses.append(np.diff(np.concatenate([[0.0], running[-1] - above, [running[-1]]])) / running[-1])
     width = edges[1] - edges[0]
     densities = []

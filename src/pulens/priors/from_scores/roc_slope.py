@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.intervals.kernels.exact import binomial_lower, binomial_upper
+from pulens.inference.kernels.exact import binomial_lower, binomial_upper
 from pulens.priors._estimator import Estimator, Finding, Trace
 
 MOST_REGIONS = 400

@@ -35,11 +35,11 @@ def roc_slope_fitted(tally: Tally, *, label_noise: float = 0.0, confidence: floa
     # half a row is added at the rim, so that neither share is ever 0 or 1
     above = np.clip(tally.labelled[rims] / (n + 1), 0.5 / (n + 1), n / (n + 1))
     counts = np.diff(np.concatenate([[0.0], tally.unlabelled[rims], [m]]))
-    place = ndtri(above)
+    index = ndtri(above)
 
     def curve(parameters: NDArray[np.float64]) -> NDArray[np.float64]:
         alpha, shift, steepness = expit(parameters[0]), parameters[1], 1 + np.exp(parameters[2])
-        return np.asarray(alpha * above + (1 - alpha) * ndtr(steepness * place - shift))
+        return np.asarray(alpha * above + (1 - alpha) * ndtr(steepness * index - shift))
 
     def misfit(parameters: NDArray[np.float64]) -> float:
         shares = np.diff(np.concatenate([[0.0], curve(parameters), [1.0]]))

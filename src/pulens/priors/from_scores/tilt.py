@@ -40,20 +40,20 @@ def tilt(
     >>> round(tilt(tally).value, 2)
     0.2
     """
-    found = profile(cut(tally, CELLS), (Shape(shape),), label_noise)
-    best = int(np.argmax(found.fitted.max(axis=1)))
-    curve = found.fitted[best]
-    value, height = _summit(found.values, curve)
+    result = profile(cut(tally, CELLS), (Shape(shape),), label_noise)
+    best = int(np.argmax(result.fitted.max(axis=1)))
+    curve = result.fitted[best]
+    value, height = _summit(result.values, curve)
     drop = chdtri(1, 1 - confidence) / 2
-    low, high = _reach(found.values, curve, height - drop)
-    scale = found.models[best][1]
+    low, high = _reach(result.values, curve, height - drop)
+    scale = result.models[best][1]
     return Finding(
         value,
         min(low, value),
         max(high, value),
         standard_error=(high - low) / 2 / float(np.sqrt(2 * drop)),
-        trace=Trace(found.values, curve - height, "share of positives among the unlabelled", "log likelihood"),
-        details={"scale": scale, "coefficients": found.coefficients[best][int(np.argmax(curve))].tolist()},
+        trace=Trace(result.values, curve - height, "share of positives among the unlabelled", "log likelihood"),
+        details={"scale": scale, "coefficients": result.coefficients[best][int(np.argmax(curve))].tolist()},
     )
 
 

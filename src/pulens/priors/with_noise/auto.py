@@ -13,10 +13,10 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.priors._cells import cut
-from pulens.priors._doubt import plausibility
 from pulens.priors._estimator import Finding, NoiseEstimator, NoiseFinding, Trace
 from pulens.priors._pairs import profile_pairs
 from pulens.priors._shapes import Shape
+from pulens.priors._uncertainty import plausibility
 from pulens.priors.distribution import PriorDistribution
 
 CELLS = 120
@@ -25,13 +25,13 @@ SHAPES = (Shape("line", weight=0.6), Shape("parabola", spread=0.4, weight=0.4))
 
 def auto(tally: Tally, *, confidence: float = 0.95) -> NoiseFinding:
     """Medians and quantiles of both marginal posteriors."""
-    found = profile_pairs(cut(tally, CELLS), SHAPES)
-    believed = np.exp(found.integrated - found.integrated.max())
-    believed *= plausibility(found.priors)[:, None] * (1 - found.noises) ** 5
+    result = profile_pairs(cut(tally, CELLS), SHAPES)
+    believed = np.exp(result.integrated - result.integrated.max())
+    believed *= plausibility(result.priors)[:, None] * (1 - result.noises) ** 5
     names = ("share of positives among the unlabelled", "share of negatives among the labelled")
     findings = []
     for axis, (values, other, name) in enumerate(
-        zip((found.priors, found.noises), (found.noises, found.priors), names, strict=True)
+        zip((result.priors, result.noises), (result.noises, result.priors), names, strict=True)
     ):
         density = np.trapezoid(believed if axis == 0 else believed.T, other, axis=1)
         distribution = PriorDistribution(values, density)

@@ -20,9 +20,9 @@ CELLS = 120
 
 def tilt(tally: Tally, *, confidence: float = 0.95) -> NoiseFinding:
     """Highest point of the likelihood over both floors."""
-    found = profile_pairs(cut(tally, CELLS), (Shape("line"),))
-    row, column = np.unravel_index(int(np.argmax(found.fitted)), found.fitted.shape)
-    return NoiseFinding(Finding(float(found.priors[row])), Finding(float(found.noises[column])))
+    result = profile_pairs(cut(tally, CELLS), (Shape("line"),))
+    row, column = np.unravel_index(int(np.argmax(result.fitted)), result.fitted.shape)
+    return NoiseFinding(Finding(float(result.priors[row])), Finding(float(result.noises[column])))
 
 
 ESTIMATOR = NoiseEstimator(

@@ -144,7 +144,7 @@ const page = (() => {
         title: `Difference in ${title}`,
         x: across(),
         y: {
-          label: sign > 0 ? "first better above 0" : "first better below 0",
+          label: `${pairs.length === 1 ? raw.short_names[raw.models.indexOf(pairs[0][0])] : "the first is"} better ${sign > 0 ? "above" : "below"} 0`,
           ...limits([...columns, ...whiskers.map(({ ends }) => ends)], 0, 0),
         },
         layers: [

@@ -142,7 +142,7 @@ const page = (() => {
     let first = `the model ranks a random positive above a random negative ${percent(area)} of the time${remark("roc_auc")}`;
     const found = intervalOf("roc_auc") || { low: area, high: area };
     const backwards = found.high < 0.5;
-    first = backwards ? `Are your scores upside down? T${first.slice(1)}` : `T${first.slice(1)}`;
+    first = backwards ? `Are your scores reversed? T${first.slice(1)}` : `T${first.slice(1)}`;
     if (backwards) first += ", which is worse than guessing (50%).";
     else if (found.low <= 0.5 || Math.abs(area - 0.5) < 0.01)
       first += ": these rows do not show that it beats guessing (50%).";
@@ -206,7 +206,7 @@ const page = (() => {
     }
     const at = (mark, value) => {
       mark.hidden = !Number.isFinite(value ?? NaN);
-      if (!mark.hidden) mark.style.left = `${100 * recovery.clip(value)}%`;
+      if (!mark.hidden) mark.style.width = `${100 * recovery.clip(value)}%`;
     };
     for (const bar of $$("[data-bar-of]")) {
       const name = bar.dataset.barOf;
@@ -245,8 +245,8 @@ const page = (() => {
     fillVerdict();
     fillTiles();
     const now = { atHome: samePrior(), map: contradicted() ? null : current.tables.map, scenario: state.scenario };
-    topOfList.fill(raw.top, now);
-    topOfList.climb(raw.ladder, now);
+    if (raw.top.length) topOfList.fill(raw.top, now);
+    if (raw.ladder.length) topOfList.climb(raw.ladder, now);
     for (const element of $$("[data-population]"))
       element.textContent = raw.scenarios[state.scenario].population;
     // at a class prior that the reader chose, no number rests on the estimate
@@ -392,7 +392,8 @@ const page = (() => {
   };
   const { builders, chosen } = evaluationCharts(result);
   const indexHome = () => state.index === home.index;
-  const card = decisionCard(Object.assign(result, { contradicted, indexHome }));
+  Object.assign(result, { contradicted, indexHome });
+  const card = raw.decision ? decisionCard(result) : null;
   if (card) Object.assign(builders, card.builders);
   result.card = card;
 

@@ -30,7 +30,7 @@ const page = (() => {
   const begun = boardOf();
   const sparse = raw.datasets
     .map((_, d) => d)
-    .filter((d) => begun && begun.mean.filter((row) => row[d] !== null).length < 0.75 * raw.learners.length);
+    .filter((d) => begun && begun.mean.filter((row) => row[d] !== null).length < 0.5 * raw.learners.length);
   if (sparse.length < raw.datasets.length) sparse.forEach((d) => state.hiddenDatasets.add(d));
 
   const datasets = () => raw.datasets.map((_, place) => place).filter((place) => !state.hiddenDatasets.has(place));
@@ -47,12 +47,12 @@ const page = (() => {
 
   const sign = () => (raw.lower.includes(state.metric) ? -1 : 1);
 
-  // A learner's metric: on the data set of the charts, or its mean over those shown, if it has all of them.
+  // A learner's metric: on the data set of the charts, or its mean over those shown or some, if it has all of them.
   function value(m, metric, condition = state.condition, place = chartPlace()) {
     const board = boardOf(condition, metric);
     if (!board) return NaN;
-    if (place !== "all") return board.mean[m][place] === null ? NaN : board.mean[m][place] / raw.scale;
-    const there = datasets().filter((d) => board.mean.some((row) => row[d] !== null));
+    if (Number.isInteger(place)) return board.mean[m][place] === null ? NaN : board.mean[m][place] / raw.scale;
+    const there = Array.isArray(place) ? place : datasets().filter((d) => board.mean.some((row) => row[d] !== null));
     if (!there.length || there.some((d) => board.mean[m][d] === null)) return NaN;
     return mean(there.map((d) => board.mean[m][d])) / raw.scale;
   }
@@ -64,6 +64,16 @@ const page = (() => {
     if (learners().some((m) => Number.isFinite(value(m, state.metric, state.condition, "all")))) return "all";
     const count = (d) => board.mean.filter((row) => row[d] !== null).length;
     return datasets().reduce((best, d) => (best === "all" || count(d) > count(best) ? d : best), "all");
+  }
+
+  // Data sets that all learners drawn were run on under every one of these conditions, those aside that were on none: a
+  // mean over others would change its data sets from one condition or line to the next.
+  function common(conditions) {
+    if (chartPlace() !== "all") return chartPlace();
+    const whole = (m) => datasets().filter((d) => conditions.every((c) => Number.isFinite(value(m, state.metric, c, d))));
+    const own = drawn().map(whole).filter((sets) => sets.length);
+    const shared = datasets().filter((d) => own.length && own.every((sets) => sets.includes(d)));
+    return shared.length ? shared : own[0] || [];
   }
 
   // Mean cost on the device chosen, over the same data sets as the metric beside it, or none.
@@ -98,7 +108,7 @@ const page = (() => {
   const tellNumbers = (numbered) =>
     ($("#numbered").textContent = numbered.map((name, k) => `${k + 1} ${name}`).join(", "));
 
-  const ask = { tellNumbers, board: () => boardOf(), learners, marked, value, cost, device, drawn, chartPlace, run: () => state.run };
+  const ask = { tellNumbers, board: () => boardOf(), learners, marked, value, cost, device, drawn, chartPlace, common, run: () => state.run };
   const { builders, percent, pretty } = leaderboardCharts(raw, state, ask);
 
   const make = (name, text, more = {}) => Object.assign(document.createElement(name), { textContent: text, ...more });
@@ -378,8 +388,9 @@ const page = (() => {
     $("#where").value = String(state.where);
     press("[data-test]", (data) => data.test === state.test);
     press("[data-family]", (data) => !state.hiddenFamilies.has(data.family));
-    $("#datasets-note").textContent = sparse.some((d) => state.hiddenDatasets.has(d))
-      ? "switched off: fewer than three in four learners were run there"
+    const off = sparse.filter((d) => state.hiddenDatasets.has(d)).map((d) => raw.datasets[d]);
+    $("#datasets-note").textContent = off.length
+      ? `Switched off, since fewer than half of the learners were run there: ${off.join(", ")}.`
       : "";
     press("[data-dataset]", (data) => !state.hiddenDatasets.has(Number(data.dataset)));
     press("[data-also]", (data) => state[data.also]);

@@ -173,11 +173,15 @@ const leaderboardCharts = (raw, state, ask) => {
   }
 
   // One line per learner drawn over conditions that are given as [position, condition].
-  function overConditions(id, title, x, spots, palette) {
+  function overConditions(id, name, x, spots, palette) {
+    const places = ask.common(spots.map(([, condition]) => condition));
+    const names = [places].flat().map((d) => raw.datasets[d]);
+    const over = Array.isArray(places) ? `mean over ${names.length} data sets` : names[0];
+    const title = `${name}, ${Array.isArray(places) ? `mean over ${names.join(", ")}` : names[0]}`;
     const lines = ask.drawn().map((m, k) => ({
       name: ask.marked(m),
       y: (isShare(state.metric) ? hundred : (values) => values)(
-        spots.map(([, condition]) => ask.value(m, state.metric, condition)),
+        spots.map(([, condition]) => ask.value(m, state.metric, condition, places)),
       ),
       ...drawnStyle(k, palette),
     }));
@@ -187,7 +191,7 @@ const leaderboardCharts = (raw, state, ask) => {
     return {
       id,
       title,
-      x,
+      x: { ...x, label: `${x.label}; ${over}` },
       y: { label: `${pretty(state.metric)}${isShare(state.metric) ? " in percent" : ""}`, ...limits(lines.map((line) => line.y), 2) },
       layers: lines.flatMap((line) => {
         const kept = at.map((_, k) => k).filter((k) => Number.isFinite(line.y[k]));
@@ -227,7 +231,7 @@ const leaderboardCharts = (raw, state, ask) => {
       ticks: marks.length > 1 ? marks : spots.map(([at]) => at),
       tell: (value) => Number((10 ** value).toPrecision(2)).toString(),
     };
-    return overConditions("labels", `Label efficiency, ${where()}`, axis, spots, palette);
+    return overConditions("labels", "Label efficiency", axis, spots, palette);
   }
 
   function bias(palette) {
@@ -236,7 +240,7 @@ const leaderboardCharts = (raw, state, ask) => {
       .filter(([, , one]) => one.frequency === state.frequency && isBeside(one))
       .map(([, place], k) => [k, place]);
     const axis = {
-      label: `labelling mechanism, label frequency ${state.frequency}`,
+      label: `labelling at ${state.frequency}`,
       min: -0.3,
       max: spots.length - 0.7,
       ticks: spots.map(([at]) => at),
@@ -245,7 +249,7 @@ const leaderboardCharts = (raw, state, ask) => {
         return spots.filter(([, place]) => raw.conditions[place].alias === alias).length > 1 ? name : alias;
       },
     };
-    return overConditions("bias", `Biased labels, ${where()}`, axis, spots, palette);
+    return overConditions("bias", "Biased labels", axis, spots, palette);
   }
 
   function learning(palette) {

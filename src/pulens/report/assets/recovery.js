@@ -349,12 +349,20 @@ const recovery = (() => {
     });
   }
 
-  // How many of the first k rows are positive. places: [k, mean membership of each kind] of other places of the list,
-  // from 0 on, the one asked for last but one, all rows last; proves: whether labelled rows are positives of the list.
-  function positivesAmong(places, totals, map, proves) {
-    const counted = places.map(([k, ...member]) => [k, ...member.map((each, kind) => each * totals[kind])]);
+  // The highest counts nowhere above and the lowest nowhere below these that rise with the rows, and by no more.
+  function risingWith(rows, counts) {
+    const lower = rows.map((here) => Math.min(...counts.map((count, j) => count + Math.max(here - rows[j], 0))));
+    const upper = rows.map((here) => Math.max(...counts.map((count, j) => count - Math.max(rows[j] - here, 0))));
+    return [lower, upper];
+  }
+
+  // How many of the first k rows are positive. places: [k, mean membership of each kind] of none, round numbers and all;
+  // between: of places ever nearer to k, where it is none of those; proves: whether labelled rows are positives of the list.
+  function positivesAmong({ places, between, totals, proves }, k, map) {
+    const all = [...places, ...between];
+    const counted = all.map(([place, ...member]) => [place, ...member.map((each, kind) => each * totals[kind])]);
     const last = places.length - 1;
-    const raw = places.map(([, ...member], i) => (i === 0 ? 0 : i === last ? map.positive : map.positive * combine(map.hits, ...member)));
+    const raw = all.map(([, ...member], i) => (i === 0 ? 0 : i === last ? map.positive : map.positive * combine(map.hits, ...member)));
     const known = counted.map(([, labelled]) => (proves ? labelled : 0));
     const none = counted.map(([, , , negative]) => (proves ? negative : 0));
     const spread = counted.map(([, labelled], i) => {
@@ -362,8 +370,19 @@ const recovery = (() => {
       const seen = (labelled + 0.5) / (totals[0] + 1);
       return map.positive * Math.sqrt((seen * (1 - seen)) / Math.max(totals[0], 1));
     });
-    const rows = counted.map(([k], i) => k - known[i] - none[i]);
-    return fittingTogether(raw.map((each, i) => each - known[i]), rows, spread)[last - 1] + known[last - 1];
+    const rows = counted.map(([place], i) => place - known[i] - none[i]);
+    const counts = raw.map((each, i) => each - known[i]);
+    const round = [counts, rows, spread].map((each) => each.slice(0, last + 1));
+    const fitted = fittingTogether(...round);
+    between.forEach(([place], step) => {
+      const here = last + 1 + step;
+      const nearest = (side) => fitted.reduce((best, _, j) => (side * (all[j][0] - place) > 0 && (best < 0 || side * (all[j][0] - all[best][0]) < 0) ? j : best), -1);
+      const [low, high] = [nearest(-1), nearest(1)];
+      const least = Math.max(fitted[low], fitted[high] - (rows[high] - rows[here]));
+      fitted.push(Math.min(Math.max(counts[here], least), fitted[high], fitted[low] + (rows[here] - rows[low])));
+    });
+    const asked = all.findIndex(([place]) => place === k);
+    return fitted[asked] + known[asked];
   }
 
   // Every metric at one class prior and one place of the ranking.
@@ -405,6 +424,7 @@ const recovery = (() => {
     evaluate,
     roundPlaces,
     positivesAmong,
+    risingWith,
     clip,
     ROUNDING,
   };

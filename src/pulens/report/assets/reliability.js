@@ -76,10 +76,10 @@ const reliability = (() => {
       id: "reliability",
       title: "Reliability diagram",
       ratio: 0.86,
-      x: scale.axis("probability the model promises"),
+      x: scale.axis("predicted probability"),
       y: scale.axis("share of positives, recovered"),
       layers: [
-        { kind: "line", x: diagonal, y: diagonal, colour: palette.plain, width: 1, dash: "2 4", name: "promises kept" },
+        { kind: "line", x: diagonal, y: diagonal, colour: palette.plain, width: 1, dash: "2 4", name: "predicted = actual" },
         ...whiskers,
         // by powers of ten a share of nothing lies on the edge, and a line would only leap there and back
         ...(scale === EVEN ? [{ kind: "line", x, y, colour: palette.main, width: 1.5 }] : []),
@@ -91,7 +91,7 @@ const reliability = (() => {
           "score to",
           "labelled",
           "unlabelled",
-          "promised",
+          "predicted",
           "recovered",
           ...(ends ? ["low", "high"] : []),
         ],
@@ -109,7 +109,7 @@ const reliability = (() => {
         x,
         y,
         tell: (k) => [
-          `promised ${words.short(promised[k])}`,
+          `predicted ${words.short(promised[k])}`,
           `recovered ${three(found.share[kept[k]])}`,
           ...(ends ? [`${three(ends.low[kept[k]])} to ${three(ends.high[kept[k]])}`] : []),
           `${(100 * found.population[kept[k]]).toPrecision(3)}% of rows`,

@@ -12,9 +12,10 @@
     }
   };
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
+  const redrawAll = () => typeof figures !== "undefined" && figures.redrawAll(); // some pages have no chart
   const redraw = () => {
     button.setAttribute("aria-pressed", String(isDark()));
-    figures.redrawAll();
+    redrawAll();
   };
   if (kept()) root.dataset.theme = kept();
   button.addEventListener("click", () => {
@@ -29,21 +30,23 @@
   dark.addEventListener("change", redraw);
   let before;
   addEventListener("beforeprint", () => {
-    for (const notes of document.querySelectorAll("details.notes")) notes.open = true;
+    for (const notes of document.querySelectorAll("details.on-paper")) notes.open = true;
     before = root.dataset.theme;
     root.dataset.theme = "light";
-    figures.redrawAll();
+    redrawAll();
   });
   addEventListener("afterprint", () => {
     if (before) root.dataset.theme = before;
     else delete root.dataset.theme;
-    figures.redrawAll();
+    redrawAll();
   });
+  // charts have no width while they are folded away
+  for (const fold of document.querySelectorAll("details.fold")) fold.addEventListener("toggle", () => fold.open && redrawAll());
   let width = innerWidth;
   addEventListener("resize", () => {
     if (innerWidth === width) return; // phones resize when their address bar goes away
     width = innerWidth;
-    figures.redrawAll();
+    redrawAll();
   });
   button.setAttribute("aria-pressed", String(isDark()));
   for (const sentence of document.querySelectorAll(".sentence")) words.together(sentence);

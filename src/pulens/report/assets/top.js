@@ -16,9 +16,9 @@ const topOfList = (() => {
 
   const { positivesAmong } = typeof recovery === "undefined" ? require("./recovery.js") : recovery;
 
-  // weights: {of, member, discount?, places, totals, proves} of one place and scenario; map: the recovery at a class prior
+  // weights: {of, member, discount?, places, between, totals, proves} of one place and scenario; map: the recovery at a class prior
   function evaluate(weights, k, map) {
-    const positives = positivesAmong(weights.places, weights.totals, map, weights.proves);
+    const positives = positivesAmong(weights, k, map);
     const recall = mean(map.hits, weights.member);
     const found = {
       precision_at_k: clip(positives / k),

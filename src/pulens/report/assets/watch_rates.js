@@ -1,5 +1,5 @@
 "use strict";
-// Numbers of a window at another class prior: the formulas and intervals of pulens.watching.rates, line by line.
+// Numbers of a window at another class prior: the formulas and intervals of pulens.monitoring.rates, line by line.
 const watchRates = (() => {
   // numbers of a window in a row of `parts`: d, R, q0, q1, rows, then two symmetric matrices of these four: the
   // covariance, and the reference's part of it (nan where the window's own positives say the recall)
@@ -42,7 +42,7 @@ const watchRates = (() => {
     },
   };
 
-  // the doubt about a window's very rows: see OwnRows in pulens.watching.rates
+  // the doubt about a window's very rows: see OwnRows in pulens.monitoring.rates
   function ownVariance(world, d, rows, bySlope, [share, hit], [byShare, byHit], prior) {
     const { labelled, population } = world.moments;
     const among = ([ww, w, wf, f]) => [ww - 2 * d * w + d * d, w - d, wf - d * f, f];

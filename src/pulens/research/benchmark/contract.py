@@ -34,10 +34,10 @@ def toy(seed: int = 0, labelled: int = 120, unlabelled: int = 900, class_prior: 
     rng = np.random.default_rng(seed)
 
     def rows(truth: NDArray[np.bool_]) -> NDArray[np.float32]:
-        found: NDArray[np.float32] = (rng.normal(size=(truth.size, 4)) + SEPARATION / 2 * truth[:, None]).astype(
+        result: NDArray[np.float32] = (rng.normal(size=(truth.size, 4)) + SEPARATION / 2 * truth[:, None]).astype(
             np.float32
         )
-        return found
+        return result
 
     hidden, truth = rng.random(unlabelled) < class_prior, rng.random(500) < class_prior
     X = np.concatenate([rows(np.ones(labelled, bool)), rows(hidden)])

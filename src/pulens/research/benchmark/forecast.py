@@ -66,13 +66,13 @@ def _progress(runs: Sequence[Run], stored: Archive, folder: Path) -> Iterator[st
 def _time(runs: Sequence[Run], known: Sequence[Rate], device: str) -> Iterator[str]:
     """How long the runs take on one device, where it was ever measured, and how long those that cannot."""
     if device == CPU:
-        found, on_cpu = forecast(runs, known, device), []
+        result, on_cpu = forecast(runs, known, device), []
     else:  # forests and wrappers use no GPU, whatever there is
-        found = forecast([run for run in runs if run.backbone != "none"], known, device)
+        result = forecast([run for run in runs if run.backbone != "none"], known, device)
         on_cpu = [run for run in runs if run.backbone == "none"]
-    if found.measured + found.adjusted + found.scaled == 0:
+    if result.measured + result.adjusted + result.scaled == 0:
         return
-    yield f"{device}: {_cost(found)}"
+    yield f"{device}: {_cost(result)}"
     if on_cpu:
         besides = forecast(on_cpu, known, CPU)
         rated = [run for run in on_cpu if run.learner not in besides.unknown_learners]
@@ -85,18 +85,18 @@ def _time(runs: Sequence[Run], known: Sequence[Rate], device: str) -> Iterator[s
             yield f"  never measured, and on no GPU: {besides.unknown:,} runs of {others}"
 
 
-def _cost(found: Forecast) -> str:
+def _cost(result: Forecast) -> str:
     """Time, and how it was come by where that was not by measuring runs like these."""
     notes = []
-    if found.adjusted:
-        notes.append(f"{found.adjusted:,} runs by their rows and epochs, other settings taken as measured")
-    if found.scaled:
-        notes.append(f"{found.scaled:,} runs by the rate of similar data")
-    if found.unrecorded:
+    if result.adjusted:
+        notes.append(f"{result.adjusted:,} runs by their rows and epochs, other settings taken as measured")
+    if result.scaled:
+        notes.append(f"{result.scaled:,} runs by the rate of similar data")
+    if result.unrecorded:
         notes.append("rates that do not say with which epochs they were measured: other settings are not accounted for")
-    if found.unknown:
-        notes.append(f"without {found.unknown:,} runs of {', '.join(found.unknown_learners)}: never measured")
-    return _duration(found.seconds) + (f" ({'; '.join(notes)})" if notes else "")
+    if result.unknown:
+        notes.append(f"without {result.unknown:,} runs of {', '.join(result.unknown_learners)}: never measured")
+    return _duration(result.seconds) + (f" ({'; '.join(notes)})" if notes else "")
 
 
 def _duration(seconds: float) -> str:

@@ -98,7 +98,7 @@ def budget_of(device: str, jobs: int = 1) -> tuple[int, bool]:
 
 
 def _size(shape: tuple[int, ...]) -> int:
-    found = 1
+    result = 1
     for length in shape:
-        found *= length
-    return found
+        result *= length
+    return result

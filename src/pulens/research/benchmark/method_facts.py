@@ -88,8 +88,8 @@ class _Reader:
         """Whether it is a call of one of this package's functions or classes, imported under any name."""
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             return False
-        module, found = self.imported.get(node.func.id, ("", ""))
-        return module.split(".")[0] == "pulens" and found == name
+        module, result = self.imported.get(node.func.id, ("", ""))
+        return module.split(".")[0] == "pulens" and result == name
 
     def _said(self, node: ast.expr, name: str) -> Any:
         """A plain value, or one of the families by its name."""
@@ -100,10 +100,10 @@ class _Reader:
     def _word(self, name: str, otherwise: str) -> str:
         if name not in self.values:
             return otherwise
-        found = _literal(self.values[name], name)
-        if not isinstance(found, str):
+        result = _literal(self.values[name], name)
+        if not isinstance(result, str):
             raise Unreadable(f"{name} is not a word")
-        return found
+        return result
 
     def class_of(self, node: ast.expr, depth: int = 0) -> Any:
         """The class that a name means: one of this package's, or a stand-in for one of the file's."""
@@ -115,12 +115,12 @@ class _Reader:
         if module.split(".")[0] != "pulens":
             raise Unreadable(f"line {node.lineno}: the class {node.id!r} is neither in the file nor one of pulens")
         try:
-            found = getattr(import_module(module), name)
+            result = getattr(import_module(module), name)
         except (ImportError, AttributeError) as error:
             raise Unreadable(f"line {node.lineno}: {error}") from error
-        if not inspect.isclass(found):
+        if not inspect.isclass(result):
             raise Unreadable(f"line {node.lineno}: {node.id!r} is not a class")
-        return found
+        return result
 
     def _stand_in(self, node: ast.ClassDef, depth: int) -> Any:
         if node.keywords:
@@ -186,15 +186,15 @@ def _signature(node: ast.FunctionDef | ast.AsyncFunctionDef) -> inspect.Signatur
     if given.vararg or given.kwarg:
         raise Unreadable(f"line {node.lineno}: __init__ takes more than it names")
     usual = [*given.posonlyargs, *given.args]
-    found: list[inspect.Parameter] = []
+    result: list[inspect.Parameter] = []
     kinds: Sequence[tuple[Any, Any]] = [
         *zip(usual, [None] * (len(usual) - len(given.defaults)) + list(given.defaults), strict=True),
         *zip(given.kwonlyargs, given.kw_defaults, strict=True),
     ]
     for argument, default in kinds[1:]:  # the first is self
         value = inspect.Parameter.empty if default is None else _literal(default, argument.arg)
-        found.append(inspect.Parameter(argument.arg, inspect.Parameter.KEYWORD_ONLY, default=value))
-    return inspect.Signature(found)
+        result.append(inspect.Parameter(argument.arg, inspect.Parameter.KEYWORD_ONLY, default=value))
+    return inspect.Signature(result)
 
 
 def _literal(node: ast.expr, name: str) -> Any:

@@ -103,9 +103,9 @@ def find(name: str) -> Method:
     installed = _installed()
     if name in installed:
         with its_own_fault(f"the installed method {name!r}"):
-            found = installed[name].load()
-        beside = {"TITLE": getattr(found, "title", None), "FAMILY": getattr(found, "family", None)}
-        return Method.of(name, _facts(found, f"the installed method {name!r}", beside, name))
+            result = installed[name].load()
+        beside = {"TITLE": getattr(result, "title", None), "FAMILY": getattr(result, "family", None)}
+        return Method.of(name, _facts(result, f"the installed method {name!r}", beside, name))
     raise InputError(
         f"there is no learner {name!r}; the learners are {listed(names(), limit=40)}.{nearest(name, names())}"
     )
@@ -177,12 +177,12 @@ def _from_file(path: str, changed: int) -> Method:
 def _facts(declared: Any, what: str, beside: Mapping[str, Any], name: str) -> Learner:
     """Facts as they are declared; or of a class alone, with a title and a family."""
     if isinstance(declared, Learner):
-        found = declared
+        result = declared
     else:
-        found = Learner(declared, beside.get("TITLE") or name, beside.get("FAMILY") or OTHER)
-    if not inspect.isclass(found.learner):
-        raise InputError(f"{what} must be a class, got {type(found.learner).__name__}.")
-    for key, word in (("TITLE", found.title), ("FAMILY", found.family)):
+        result = Learner(declared, beside.get("TITLE") or name, beside.get("FAMILY") or OTHER)
+    if not inspect.isclass(result.learner):
+        raise InputError(f"{what} must be a class, got {type(result.learner).__name__}.")
+    for key, word in (("TITLE", result.title), ("FAMILY", result.family)):
         if not isinstance(word, str):
             raise InputError(f"{what.removesuffix(': LEARNER')}: {key} must be a word, got {type(word).__name__}.")
-    return found
+    return result

@@ -28,8 +28,8 @@ def on_ray(queue: Queue, options: Options, tick: Callable[[], None]) -> None:
     cache = str(queue.store.cache)
     parts = StackParts(queue)
     while True:
-        while len(parts.doing) < slots and (found := parts.next()) is not None:
-            parts.doing[remote.remote([run.to_dict() for run in found.runs], device, cache)] = found
+        while len(parts.doing) < slots and (result := parts.next()) is not None:
+            parts.doing[remote.remote([run.to_dict() for run in result.runs], device, cache)] = result
         if not parts.doing:
             return
         finished, _ = ray.wait(list(parts.doing), timeout=1.0)
@@ -96,10 +96,10 @@ class StackParts:
 
 def _do_there(stack: list[dict[str, Any]], device: str, cache: str) -> list[list[RunRow]]:
     """On a worker: the rows of a stack, in the parts in which they were finished."""
-    found: list[list[RunRow]] = []
+    result: list[list[RunRow]] = []
     shared = Path(cache) if Path(cache).parent.is_dir() else None
-    do([Run(**facts) for facts in stack], device, shared, found.append)
-    return found
+    do([Run(**facts) for facts in stack], device, shared, result.append)
+    return result
 
 
 def _connected(address: str) -> Any:

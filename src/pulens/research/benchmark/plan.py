@@ -124,10 +124,10 @@ class Plan:
         return f"Plan({self.protocol.name}: {len(self.runs):,} runs in {len(self.groups()):,} groups)"
 
     def groups(self) -> dict[tuple[Any, ...], list[Run]]:
-        found: dict[tuple[Any, ...], list[Run]] = {}
+        result: dict[tuple[Any, ...], list[Run]] = {}
         for run in self.runs:
-            found.setdefault(run.group, []).append(run)
-        return found
+            result.setdefault(run.group, []).append(run)
+        return result
 
 
 def expand(protocol: Protocol) -> Plan:
@@ -182,11 +182,11 @@ def _check_number(protocol: Protocol) -> None:
 
 def chosen_learners(protocol: Protocol) -> tuple[str, ...]:
     """Names of learners with "all" written out, each once."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for name in protocol.learners:
         for one in methods.everything() if name == "all" else (name,):
-            found[one] = None
-    return tuple(found)
+            result[one] = None
+    return tuple(result)
 
 
 def resolved_settings(entry: methods.Method, protocol: Protocol, dataset: str) -> dict[str, Any]:
@@ -270,9 +270,9 @@ def stacks(runs: Sequence[Run], most: Callable[[Sequence[Run]], int]) -> list[tu
     groups: dict[tuple[Any, ...], list[Run]] = {}
     for run in runs:
         groups.setdefault(run.group, []).append(run)
-    found: list[tuple[Run, ...]] = []
+    result: list[tuple[Run, ...]] = []
     for group in groups.values():
         count = -(-len(group) // max(1, most(group)))
         edges = [round(place * len(group) / count) for place in range(count + 1)]
-        found += [tuple(group[first:last]) for first, last in pairwise(edges)]
-    return found
+        result += [tuple(group[first:last]) for first, last in pairwise(edges)]
+    return result

@@ -79,11 +79,11 @@ def shares(rows: Sequence[Mapping[str, Any]]) -> dict[str, float]:
         spans[row["started"]] = first, max(last, spans.get(row["started"], (first, last))[1])
     ends = sorted({end for span in spans.values() for end in span})
     pieces = [(a, b, sum(first <= a and b <= last for first, last in spans.values())) for a, b in pairwise(ends)]
-    found = {}
+    result = {}
     for started, (first, last) in spans.items():
         own = sum((b - a) / busy for a, b, busy in pieces if first <= a and b <= last)
-        found[started] = own / (last - first) if last > first else 1.0
-    return found
+        result[started] = own / (last - first) if last > first else 1.0
+    return result
 
 
 def measured_rates(archive: Archive) -> list[Rate]:
@@ -98,7 +98,7 @@ def measured_rates(archive: Archive) -> list[Rate]:
         used = row["rows_used"] or datasets.find(row["dataset"]).rows
         long = json.dumps(lengths(json.loads(row["settings"])), sort_keys=True)
         cells.setdefault((base_name(row["learner"]), row["dataset"], row["kind"], device, used, long), []).append(row)
-    found = []
+    result = []
     for (learner, dataset, kind, device, used, long), rows in sorted(cells.items()):
         whole = [
             parts.get(row["started"], 1.0)
@@ -108,7 +108,7 @@ def measured_rates(archive: Archive) -> list[Rate]:
         ]
         memory = [row["stack_peak_memory"] / row["stack_runs"] for row in rows]
         sizes = [row["stack_runs"] for row in rows]
-        found.append(
+        result.append(
             Rate(
                 learner,
                 dataset,
@@ -122,7 +122,7 @@ def measured_rates(archive: Archive) -> list[Rate]:
                 json.loads(long),
             )
         )
-    return found
+    return result
 
 
 def rates_text(archive: Archive, source: str) -> str:

@@ -39,8 +39,8 @@ class ClassifyingProgram(Program):
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         z = self.stack.logits(batch)
         losses = logistic(z, 1) * batch.labelled + logistic(z, -1) * batch.unlabelled
-        found: torch.Tensor = masked_mean(losses, batch.labelled + batch.unlabelled)
-        return found
+        result: torch.Tensor = masked_mean(losses, batch.labelled + batch.unlabelled)
+        return result
 
 
 class QuantileProgram(ClassifyingProgram):

@@ -197,8 +197,8 @@ def longest_first(packed: Sequence[tuple[Run, ...]], on_cpu: bool) -> list[tuple
     devices = sorted({rate.device for rate in rates})
 
     def seconds(stack: tuple[Run, ...]) -> float:
-        found = forecast(stack, rates, devices[0]) if devices else None
-        return found.seconds if found is not None and not found.unknown else float("inf")
+        result = forecast(stack, rates, devices[0]) if devices else None
+        return result.seconds if result is not None and not result.unknown else float("inf")
 
     return sorted(packed, key=seconds, reverse=True)
 

@@ -132,8 +132,8 @@ def split_of(run: Run, table: LabelledTable) -> tuple[Places, Places, Places]:
 def scaled(X: NDArray[np.float32], pool: Places) -> NDArray[np.float32]:
     """Columns with mean 0 and deviation 1 on the training pool; no other row is looked at."""
     mean, deviation = X[pool].mean(0, dtype=np.float64), X[pool].std(0, dtype=np.float64)
-    found: NDArray[np.float32] = ((X - mean) / np.where(deviation > 0, deviation, 1.0)).astype(np.float32)
-    return found
+    result: NDArray[np.float32] = ((X - mean) / np.where(deviation > 0, deviation, 1.0)).astype(np.float32)
+    return result
 
 
 def prepare(run: Run, table: LabelledTable, cache: Path | None = None) -> PreparedRun:
@@ -187,8 +187,8 @@ class _KnownOdds:
         self.rule, self.settings, self.odds = rule, settings, odds
 
     def choose(self, places: Places, count: int, rng: np.random.Generator) -> Places:
-        found: Places = places[self.rule.choose(self.odds[places], count, rng, **self.settings)]
-        return found
+        result: Places = places[self.rule.choose(self.odds[places], count, rng, **self.settings)]
+        return result
 
 
 def _looks(run: Run, table: LabelledTable, pool: Places) -> Any:
@@ -213,10 +213,10 @@ def _log_odds(run: Run, table: LabelledTable, pool: Places, cache: Path | None) 
 
 
 def _stored_odds(place: Path, rows: int) -> NDArray[np.float64] | None:
-    """Odds computed before; None where there are none, or a damaged file that is computed anew."""
+    """Odds computed before; None where there are none, or a damaged file that is computed again."""
     try:
         stored = np.load(place, mmap_mode="r", allow_pickle=False)  # makes no room for what is not there
-    except Exception:  # what is only kept to save time can be computed anew, whatever is wrong with it
+    except Exception:  # what is only kept to save time can be computed again, whatever is wrong with it
         return None
     if not isinstance(stored, np.ndarray) or stored.shape != (rows,) or stored.dtype.kind != "f":
         return None

@@ -66,7 +66,7 @@ def train(
     prepared = [prepare(run, table, store) for run in runs]
     fit = _fit_stack if method.is_network else _fit_one_by_one
     outcomes, cost, place = fit(method, prepared, table, device)
-    found = []
+    result = []
     for one, outcome in zip(prepared, outcomes, strict=True):
         row = identity(one.run, method)
         row |= _sample_facts(one) | _judged(one, outcome)
@@ -75,8 +75,8 @@ def train(
         row |= {"found": json.dumps(outcome.facts, sort_keys=True)}
         row |= _costs(cost, len(runs)) | hardware(place)
         row |= {"started": started.isoformat(), "finished": datetime.now(UTC).isoformat()}
-        found.append(RunRow.of(row))
-    return found
+        result.append(RunRow.of(row))
+    return result
 
 
 def failed(run: Run, reason: str, device: str = "auto") -> RunRow:
@@ -360,10 +360,10 @@ def _cuts_by_prior(method: methods.Method, run: Run) -> bool:
     return method.cuts_by_class_prior and run.class_prior == "known" and bool(run.settings.get("pinned", True))
 
 
-def _plain(found: dict[str, Any]) -> dict[str, Any]:
+def _plain(result: dict[str, Any]) -> dict[str, Any]:
     """What a learner found, without arrays; the class prior under the archive's name for it."""
     facts: dict[str, Any] = {}
-    for name, value in sorted(found.items()):
+    for name, value in sorted(result.items()):
         plain = value.item() if isinstance(value, np.generic) else value
         if isinstance(plain, float | int | str | bool):
             facts["given_class_prior" if name == "class_prior" else name] = plain
@@ -374,8 +374,8 @@ def _attributes(learner: Any) -> dict[str, Any]:
     """What a learner that was fitted alone found: its fitted attributes, and in words what it was rescued by."""
     fitted = {name: value for name, value in vars(learner).items() if name.endswith("_") and name[0] != "_"}
     rescues = fitted.pop("rescues_", ())
-    found = {name.rstrip("_"): value for name, value in fitted.items() if name not in ("n_features_in_",)}
-    return found | ({"rescues": said(rescues)} if rescues else {})
+    result = {name.rstrip("_"): value for name, value in fitted.items() if name not in ("n_features_in_",)}
+    return result | ({"rescues": said(rescues)} if rescues else {})
 
 
 def _labelled_first(part: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -47,13 +47,13 @@ def with_current_names(values: Mapping[Any, Any], known: Container[str], where: 
     >>> with_current_names({"methods": "all", "seeds": 1}, ["learners", "seeds"], "mine.yaml")
     {'learners': 'all', 'seeds': 1}
     """
-    found: dict[Any, Any] = {}
+    result: dict[Any, Any] = {}
     for name, value in values.items():
         word = current(name) if current(name) in known else name
-        if word in found:
+        if word in result:
             raise InputError(f"{where}: {word!r} and its older spelling {older(word)!r} are both there: keep one.")
-        found[word] = value
-    return found
+        result[word] = value
+    return result
 
 
 def variant_name(name: str, variant: str) -> str:

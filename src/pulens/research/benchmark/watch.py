@@ -44,10 +44,10 @@ class JudgedStack:
         widest = max(self.sizes)
 
         def padded(values: list[Any], dtype: torch.dtype) -> torch.Tensor:
-            found = torch.zeros(len(values), widest, dtype=dtype)
+            result = torch.zeros(len(values), widest, dtype=dtype)
             for run, own in enumerate(values):
-                found[run, : len(own)] = torch.as_tensor(np.asarray(own))
-            return found.to(device)
+                result[run, : len(own)] = torch.as_tensor(np.asarray(own))
+            return result.to(device)
 
         nobody = np.empty(0, np.int64)
         places = [Part(part.rows + offset, nobody) for part, offset in zip(parts, offsets, strict=True)]
@@ -82,9 +82,9 @@ def area(scores: torch.Tensor, upper: torch.Tensor, lower: torch.Tensor) -> torc
     ordered = scores.masked_fill(~lower, torch.inf).sort(1).values
     below = torch.searchsorted(ordered, scores) + torch.searchsorted(ordered, scores, right=True)
     pairs = upper.sum(1).double() * lower.sum(1)
-    found = (below.double() * upper).sum(1) / 2 / pairs
+    result = (below.double() * upper).sum(1) / 2 / pairs
     broken = (scores.isnan() & (upper | lower)).any(1)
-    return found.masked_fill(broken, torch.nan)
+    return result.masked_fill(broken, torch.nan)
 
 
 class Watch(Watcher):
@@ -213,15 +213,17 @@ class Watch(Watcher):
             return None
         here, labelled, population = scores.cpu(), self.validation.labelled.cpu(), self.population.cpu()
         try:
-            found = [program.own_loss(here[run][labelled[run]], here[run][population[run]]) for run in range(self.runs)]
+            result = [
+                program.own_loss(here[run][labelled[run]], here[run][population[run]]) for run in range(self.runs)
+            ]
         except PulensError:
             self.has_loss = False
             return None
-        return torch.tensor(found, dtype=torch.float64, device=scores.device)
+        return torch.tensor(result, dtype=torch.float64, device=scores.device)
 
     def curves(self) -> list[dict[str, list[Any]]]:
         """For every run what was seen at every epoch until it stopped."""
-        found = torch.stack(self.trace).cpu().numpy()  # [epochs, what, runs]
+        result = torch.stack(self.trace).cpu().numpy()  # [epochs, what, runs]
         columns = (*CRITERIA, *SEEN)
         ends = self.best["last"].epoch.tolist()
         lengths = [self.epochs.index(end) + 1 for end in ends]
@@ -229,7 +231,7 @@ class Watch(Watcher):
             {
                 "epoch": self.epochs[:length],
                 "seconds": self.training_seconds[:length],
-                **{name: found[:length, place, run].tolist() for place, name in enumerate(columns)},
+                **{name: result[:length, place, run].tolist() for place, name in enumerate(columns)},
             }
             for run, length in enumerate(lengths)
         ]
@@ -245,7 +247,7 @@ class Watch(Watcher):
         host = {name: {part: values.cpu().numpy() for part, values in kept.items()} for name, kept in self.kept.items()}
         epochs = {name: best.epoch.tolist() for name, best in self.best.items()}
         values = {name: best.value.tolist() for name, best in self.best.items()}
-        found: list[dict[str, Chosen]] = []
+        result: list[dict[str, Chosen]] = []
         for run in range(self.runs):
             sizes = {"validation": self.validation.sizes[run], "test": self.test.sizes[run]}
 
@@ -259,5 +261,5 @@ class Watch(Watcher):
                 if name != "last":
                     never = epochs[name][run] < 0
                     chosen[name] = chosen["last"] if never else at(name, -value if name == "loss" else value)
-            found.append(chosen)
-        return found
+            result.append(chosen)
+        return result

@@ -11,7 +11,8 @@ seen.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -21,14 +22,18 @@ import numpy as np
 
 from pulens.errors import InputError
 from pulens.evidence import Evidence, gather
+from pulens.research.benchmark.datasets import DataUnavailableError
 from pulens.scenario import Scenario
+from pulens.selection import rank_correlations
 from pulens.selection.distortion import tilt_of
 from pulens.selection.practice import Practice, learn
 from pulens.selection.tilts import TiltDistribution
 from pulens.types import Booleans, Floats
 
+FOLDER, MIRROR = "PULENS_WILD", "PULENS_MIRROR"
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
 FOLDS = 5
+SMALLEST_SIDE = 0.3  # of the rows, for a feature to split them into two groups
 STEEPEST = (-6.0, 14.0)  # tilts beyond say that labelled and hidden positives do not overlap: how far, no row shows
 
 
@@ -43,6 +48,7 @@ class WildProblem:
     scores: Floats
     labelled: Booleans
     truth: Booleans
+    side: Booleans | None = None  # whether a row lies in the upper half of its first feature: two groups
 
     @property
     def population(self) -> Booleans:
@@ -63,13 +69,13 @@ class WildProblem:
     def evidence(self) -> Evidence:
         return gather(self.labelled.astype(int), self.scores, class_prior=self.class_prior, scenario=str(self.scenario))
 
-    @property
+    @cached_property
     def separation(self) -> float:
         """How far apart the classes would be if labels were random."""
         known = Practice(0.0, 0.0, 1.0, 1.0, 1.0, 0, 0)  # what is known of tilts does not enter
         return TiltDistribution(self.evidence, known).separation(self.evidence.class_prior.unlabelled)
 
-    @property
+    @cached_property
     def tilt(self) -> float:
         """The tilt that gives the hidden positives the mean rank that they have among the labelled ones."""
         from scipy.stats import rankdata
@@ -109,24 +115,47 @@ def models() -> dict[str, Callable[[], Any]]:
     }
 
 
-def read_problems(folder: str | Path, names: Sequence[str] = ("logistic", "boosting")) -> Iterator[WildProblem]:
-    """Every data set of a folder, scored by each model out of fold."""
+def wild_folder() -> Path:
+    """Where the data sets with a truth are, or an error that says how to name the place."""
+    mirror = os.environ.get(MIRROR)
+    for place in (os.environ.get(FOLDER), str(Path(mirror) / "wild") if mirror else None):
+        if place and any(Path(place).glob("*.npz")):
+            return Path(place)
+    raise DataUnavailableError(
+        f"real labels with a truth are not at hand: name their folder in {FOLDER}, or keep it as wild/ in the folder "
+        f"that {MIRROR} names. docs/research/wild.md says how they look."
+    )
+
+
+def worlds(folder: str | Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every data set of a folder, with the file that holds it."""
     files = sorted(Path(folder).glob("*.npz"))
     if not files:
         raise InputError(f"{folder} holds no .npz file of real labels with a truth; see docs/research/wild.md.")
     for path in files:
         with np.load(path) as stored:
-            if "worlds" not in stored.files:
-                continue
-            for world in json.loads(str(stored["worlds"])):
-                for name in names:
-                    yield _scored(world, stored, name)
+            if "worlds" in stored.files:
+                yield from ((path, world) for world in json.loads(str(stored["worlds"])))
 
 
-def _scored(world: dict[str, Any], stored: Any, name: str) -> WildProblem:
+def family_of(world: Mapping[str, Any]) -> str:
+    """The family of a data set; regions of a source count as families of their own."""
+    return f"{world['family']}, {world['cells']}" if world.get("cells") else str(world["family"])
+
+
+def read_problem(path: Path, world: Mapping[str, Any], model: str) -> WildProblem:
+    """One data set, scored by a model out of fold."""
+    with np.load(path) as stored:
+        return _scored(world, stored, model)
+
+
+def read_problems(folder: str | Path, names: Sequence[str] = ("logistic", "boosting")) -> Iterator[WildProblem]:
+    """Every data set of a folder, scored by each model out of fold."""
+    yield from (read_problem(path, world, name) for path, world in worlds(folder) for name in names)
+
+
+def _scored(world: Mapping[str, Any], stored: Any, name: str) -> WildProblem:
     make, scenario = models()[name], Scenario(world["scenario"])
-    region = world.get("cells")
-    family = f"{world['family']}, {region}" if region else world["family"]
     if world.get("records"):
         records, sites, survey, background = (stored[world[k]] for k in ("records", "sites", "survey", "background"))
         order = np.random.default_rng(0).permutation(len(records))
@@ -135,11 +164,21 @@ def _scored(world: dict[str, Any], stored: Any, name: str) -> WildProblem:
         scores = fitted.predict_proba(np.concatenate([rest, sites]))[:, 1]
         labelled = np.repeat([True, False], [len(rest), len(sites)])
         truth = np.concatenate([np.ones(len(rest), bool), survey.astype(bool)])
+        side = upper_half(np.concatenate([rest, sites]))
     else:
         labelled, truth = (stored[world[key]].astype(bool) for key in ("labelled", "truth"))
         group = stored[world["group"]] if world.get("group") else None
-        scores = _out_of_fold(make, stored[world["X"]], labelled, group)
-    return WildProblem(world["world"], family, name, scenario, scores, labelled, truth)
+        scores, side = _out_of_fold(make, stored[world["X"]], labelled, group), upper_half(stored[world["X"]])
+    return WildProblem(world["world"], family_of(world), name, scenario, scores, labelled, truth, side)
+
+
+def upper_half(features: Any) -> Booleans | None:
+    """Whether a row lies above the median of the first feature that splits the rows nearly in half, if any does."""
+    for column in np.asarray(features, float).T:
+        above = column > np.nanmedian(column)
+        if SMALLEST_SIDE < above.mean() < 1 - SMALLEST_SIDE:
+            return np.asarray(above)
+    return None
 
 
 def _out_of_fold(make: Callable[[], Any], features: Any, labelled: Booleans, group: Any) -> Floats:
@@ -154,8 +193,30 @@ def _out_of_fold(make: Callable[[], Any], features: Any, labelled: Booleans, gro
 
 def learned(problems: Sequence[WildProblem]) -> Practice:
     """The distribution of tilts that these data sets show."""
-    found = learn([p.separation for p in problems], [p.tilt for p in problems], [p.family for p in problems])
-    return replace(found, problems=len({p.name for p in problems}))
+    result = learn([p.separation for p in problems], [p.tilt for p in problems], [p.family for p in problems])
+    together = per_disagreement(problems, result)
+    return replace(result, problems=len({p.name for p in problems}), per_disagreement=together)
+
+
+def per_disagreement(problems: Sequence[WildProblem], line: Practice) -> float:
+    """What the correlation of two models' tilts lacks to 1, over what the rank correlation of their scores lacks.
+
+    Tilts less what the line says; ranks are those of labelled rows; families count alike. 1 where no data set has two
+    models.
+    """
+    by_set: dict[tuple[str, str], list[WildProblem]] = {}
+    for p in problems:
+        by_set.setdefault((p.family, p.name), []).append(p)
+    pairs = [own[:2] for own in by_set.values() if len(own) > 1]
+    if not pairs:
+        return 1.0
+    left = np.array([[p.tilt - line.intercept - line.slope * p.separation for p in pair] for pair in pairs])
+    scores = [[p.scores for p in pair] for pair in pairs]
+    of_pairs = zip(scores, pairs, strict=True)
+    apart = [1 - rank_correlations(own, pair[0].labelled.astype(float))[0, 1] for own, pair in of_pairs]
+    _, which, many = np.unique([pair[0].family for pair in pairs], return_inverse=True, return_counts=True)
+    of = np.stack([np.diff(left, axis=1)[:, 0] ** 2, (left**2).sum(axis=1), apart]) @ (1 / many[which]) / many.size
+    return float(of[0] / of[1] / of[2])
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,33 +241,33 @@ class WildAnswer:
 
 def judge(problem: WildProblem, labelling: str | Practice, **options: Any) -> list[WildAnswer]:
     """The public call on one data set: its class prior and threshold given unless ``options`` say otherwise."""
-    from pulens.doors.evaluate import evaluate
+    from pulens.evaluation.evaluate import evaluate
 
     given = {"class_prior": problem.class_prior, "threshold": problem.threshold, **options}
     answer = evaluate(
         problem.labelled.astype(int), problem.scores, scenario=str(problem.scenario), labelling=labelling, **given
     )
     truths = problem.truths(answer.threshold)
-    found = []
+    result = []
     for metric in METRICS:
         own = answer[metric]
         low, high = (own.interval.low, own.interval.high) if own.interval is not None else (own.value, own.value)
         told = (truths[metric], own.value, low, high, answer.uncorrected[metric].value)
-        found.append(
+        result.append(
             WildAnswer(
                 problem.family, problem.name, problem.model, metric, int(problem.labelled.sum()), *map(float, told)
             )
         )
-    return found
+    return result
 
 
 def leave_families_out(problems: Sequence[WildProblem], **options: Any) -> list[WildAnswer]:
     """Each family judged with a distribution learned on the others."""
-    found: list[WildAnswer] = []
+    result: list[WildAnswer] = []
     for family in sorted({p.family for p in problems}):
         own = learned([p for p in problems if p.family != family])
-        found += [row for p in problems if p.family == family for row in judge(p, own, **options)]
-    return found
+        result += [row for p in problems if p.family == family for row in judge(p, own, **options)]
+    return result
 
 
 def coverage(judged: Sequence[WildAnswer]) -> dict[str, dict[str, float]]:
@@ -216,32 +277,33 @@ def coverage(judged: Sequence[WildAnswer]) -> dict[str, dict[str, float]]:
     >>> {name: round(value, 3) for name, value in coverage(rows)["f1"].items()}
     {'holds': 0.5, 'lowest': 0.0, 'width': 0.25, 'error': 0.15, 'uncorrected': 0.4}
     """  # noqa: E501
-    found = {}
+    result = {}
     for metric in dict.fromkeys(row.metric for row in judged):
         rows = [row for row in judged if row.metric == metric]
         families = [[row for row in rows if row.family == family] for family in dict.fromkeys(r.family for r in rows)]
 
         def mean(of: Callable[[WildAnswer], float], families: list[list[WildAnswer]] = families) -> float:
-            return float(np.mean([np.nanmean([of(row) for row in family]) for family in families]))
+            means = [np.mean(known) for own in families if (known := [v for row in own if (v := of(row)) == v])]
+            return float(np.mean(means)) if means else np.nan  # a value may be withheld
 
-        found[metric] = {
+        result[metric] = {
             "holds": mean(lambda row: row.holds),
             "lowest": float(min(np.mean([row.holds for row in family]) for family in families)),
             "width": mean(lambda row: row.high - row.low),
             "error": mean(lambda row: abs(row.value - row.truth)),
             "uncorrected": mean(lambda row: abs(row.uncorrected - row.truth)),
         }
-    return found
+    return result
 
 
 def by_family(judged: Sequence[WildAnswer]) -> dict[str, dict[str, float]]:
     """How often intervals hold in each family, per metric, and of how many runs."""
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     for family in dict.fromkeys(row.family for row in judged):
         rows = [row for row in judged if row.family == family]
         held = {metric: float(np.mean([r.holds for r in rows if r.metric == metric])) for metric in METRICS}
-        found[family] = {"runs": len(rows) / len(METRICS), **held}
-    return found
+        result[family] = {"runs": len(rows) / len(METRICS), **held}
+    return result
 
 
 def facts_of(problems: Sequence[WildProblem], judged: Sequence[WildAnswer]) -> dict[str, Any]:

@@ -43,13 +43,13 @@ def attempt(stack: Sequence[Run], device: str, cache: Path | None) -> list[RunRo
 
 def do(stack: Sequence[Run], device: str, cache: Path | None, keep: Callable[[list[RunRow]], object]) -> None:
     """Train a stack and hand every part of it that is finished to ``keep``, once."""
-    found = attempt(stack, device, cache)
-    if len(stack) == 1 and isinstance(found, str) and found.startswith(NO_ROOM) and room_came_back(stack[0], device):
-        found = attempt(stack, device, cache)
-    if isinstance(found, list):
-        keep(found)
+    result = attempt(stack, device, cache)
+    if len(stack) == 1 and isinstance(result, str) and result.startswith(NO_ROOM) and room_came_back(stack[0], device):
+        result = attempt(stack, device, cache)
+    if isinstance(result, list):
+        keep(result)
     elif len(stack) == 1:
-        keep([failed(stack[0], found, device)])
+        keep([failed(stack[0], result, device)])
     else:
         for half in halves(stack):
             do(half, device, cache, keep)

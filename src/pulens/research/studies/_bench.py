@@ -106,8 +106,8 @@ def runs(bench: Workbench, protocol: str, quick: Mapping[str, Any]) -> Runs:
 
 
 def from_archive(folder: Path) -> Runs:
-    found = read(folder)
-    return Runs(tuple(found.results("own")), tuple(found.results("oracle_f1")), str(folder))
+    result = read(folder)
+    return Runs(tuple(result.results("own")), tuple(result.results("oracle_f1")), str(folder))
 
 
 def from_rows(rows: Iterable[Row], source: str) -> Runs:
@@ -124,9 +124,9 @@ def live(bench: Workbench, protocol: str, changes: Mapping[str, Any]) -> Runs:
     with tempfile.TemporaryDirectory() as folder:
         bench.progress(f"{len(plan.runs)} runs on {dataset}")
         run_plan(plan, folder)
-        found = from_archive(Path(folder))
+        result = from_archive(Path(folder))
     words = f"{len(plan.runs)} short trainings on 1,500 rows of {dataset}, made now; they say nothing about methods"
-    return Runs(found.own, found.oracle, words, is_quick=True)
+    return Runs(result.own, result.oracle, words, is_quick=True)
 
 
 def _at_hand() -> str:
@@ -146,13 +146,13 @@ def judged(cells: Mapping[Place, SeedSummary]) -> dict[Place, SeedSummary]:
     for (method, dataset, *condition), one in cells.items():
         places.setdefault((method, dataset), {})[tuple(condition)] = one  # type: ignore[index]
     known = {plain(name) for name in (*learners.compared(), *REFERENCES)}
-    found: dict[Place, SeedSummary] = {}
+    result: dict[Place, SeedSummary] = {}
     for (method, dataset), own in sorted(places.items()):
         base = base_name(method)
         ours = places.get((base, dataset), {})
         if base in known and (method == base or ours.keys() <= own.keys()):
-            found |= {(base, dataset, *condition): one for condition, one in own.items()}
-    return found
+            result |= {(base, dataset, *condition): one for condition, one in own.items()}
+    return result
 
 
 def claim(statement: str, holds: bool | None, because: str) -> Claim:
@@ -161,9 +161,9 @@ def claim(statement: str, holds: bool | None, because: str) -> Claim:
     return Claim(statement, verdict, because)
 
 
-def verdicts(found: Runs, claims: Sequence[Claim]) -> tuple[Claim, ...]:
+def verdicts(result: Runs, claims: Sequence[Claim]) -> tuple[Claim, ...]:
     """The claims as they are, or undecided where runs were made quickly; what was seen is still told."""
-    if not found.is_quick:
+    if not result.is_quick:
         return tuple(claims)
     undecided = (one for one in claims if one.verdict == "not testable here")
     seen = (one for one in claims if one.verdict != "not testable here")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
 from pulens.estimate import Curve
-from pulens.intervals.kernels.bands import rank_band
+from pulens.inference.kernels.bands import rank_band
 from pulens.recovery import pairwise_auc
 from pulens.types import Floats
 
@@ -48,10 +48,10 @@ class TrueRanking:
         >>> np.bincount(ranking.labels(2, np.random.default_rng(0), negatives=3) + 1).tolist()
         [3, 10, 2]
         """
-        found = np.zeros(self.scores.size, np.int8)
+        result = np.zeros(self.scores.size, np.int8)
         for known, label, rows in ((positives, 1, self.is_positive), (negatives, -1, ~self.is_positive)):
-            found[rng.choice(np.flatnonzero(rows), known, replace=False)] = label
-        return found
+            result[rng.choice(np.flatnonzero(rows), known, replace=False)] = label
+        return result
 
     def some(self, positives: int, negatives: int, rng: np.random.Generator) -> TrueRanking:
         """Rows drawn at random, this many of each class."""

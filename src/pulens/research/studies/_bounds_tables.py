@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.doors.bounds import bounds
+from pulens.evaluation.bounds import bounds
 from pulens.recovery.bounds import Approach
 from pulens.research.studies._bounds import COLOURS, PAPER_AREA, save, trained_ranking
 from pulens.research.studies._study import Workbench
@@ -98,14 +98,14 @@ def compute(bench: Workbench, approaches: tuple[Approach, ...]) -> Grid:
                 share = float(share_of_latent(positives, negatives))
                 for c, factor in enumerate(FACTORS):
                     for approach in approaches if negatives else ("positives",):
-                        found = bounds(
+                        result = bounds(
                             tally,
                             unlabelled_prior=factor * share,
                             scenario="single-set",
                             band="bootstrap",
                             approach=approach,
                         ).roc_auc
-                        ends[draw, a, b, c, APPROACHES.index(approach)] = found.low, found.high
+                        ends[draw, a, b, c, APPROACHES.index(approach)] = result.low, result.high
     return Grid(ranking.name, ranking.roc_auc, ends)
 
 
@@ -125,8 +125,8 @@ def coverage_by_band(
             labels = ranking.labels(POSITIVES * positives // 100, rng, NEGATIVES * negatives // 100)
             tally, share = Tally.from_arrays(labels, ranking.scores), float(share_of_latent(positives, negatives))
             for band, counts in held.items():
-                found = bounds(tally, unlabelled_prior=share, scenario="single-set", band=band, approach=approach)
-                counts[a] += (ranking.roc_auc in found.roc_auc) / draws
+                result = bounds(tally, unlabelled_prior=share, scenario="single-set", band=band, approach=approach)
+                counts[a] += (ranking.roc_auc in result.roc_auc) / draws
     return held
 
 
@@ -139,7 +139,7 @@ def coverage_table(title: str, held: dict[str, Floats], negatives: int = 0) -> s
     for a, positives in enumerate(KNOWN_POSITIVES):
         known, latent = POSITIVES * positives // 100, POSITIVES * (100 - positives) // 100
         rest = NEGATIVES * (100 - negatives) // 100
-        shares = "".join(f"{found[a]:>18.1%}" for found in held.values())
+        shares = "".join(f"{result[a]:>18.1%}" for result in held.values())
         lines.append(f"  {known:<18,}{latent:>8,}{rest:>18,}{shares}")
     return "\n".join(lines)
 

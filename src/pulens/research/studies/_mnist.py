@@ -128,8 +128,8 @@ def pictures(bytes_: NDArray[Any], shrink: int) -> NDArray[np.float32]:
     """
     side = bytes_.shape[-1] // shrink
     blocks = bytes_.reshape(len(bytes_), side, shrink, side, shrink).astype(np.float32).mean(axis=(2, 4))
-    found: NDArray[np.float32] = blocks.reshape(len(bytes_), -1) / np.float32(255)
-    return found
+    result: NDArray[np.float32] = blocks.reshape(len(bytes_), -1) / np.float32(255)
+    return result
 
 
 def _fit(setting: str, rows: NDArray[np.float32], positive: NDArray[np.bool_], design: TrainingDesign) -> list[Any]:
@@ -181,7 +181,7 @@ def pu_error(logits: Floats, is_positive: NDArray[np.bool_], rng: np.random.Gene
     values = logits[np.concatenate([first, second])]
     prior = float(is_positive.mean())
     options: dict[str, Any] = {"class_prior": prior, "scenario": "case-control", "redraws": 1}
-    return expected_calibration_error(labels, values, scores_are="logit", **options).value
+    return expected_calibration_error(labels, values, scores_are="logit", labelling="random", **options).value
 
 
 def _read(store: Path, design: TrainingDesign) -> Trained:
@@ -197,14 +197,14 @@ def _read(store: Path, design: TrainingDesign) -> Trained:
     return Trained(design, *parts)
 
 
-def _write(store: Path, found: Trained) -> None:
+def _write(store: Path, result: Trained) -> None:
     with whole_file(store) as temporary, temporary.open("wb") as file:
         np.savez_compressed(
             file,
-            design=json.dumps(asdict(found.design)),
-            errors=found.errors,
-            pu_errors=found.pu_errors,
-            accuracies=found.accuracies,
-            logits=found.logits,
-            is_positive=found.is_positive,
+            design=json.dumps(asdict(result.design)),
+            errors=result.errors,
+            pu_errors=result.pu_errors,
+            accuracies=result.accuracies,
+            logits=result.logits,
+            is_positive=result.is_positive,
         )

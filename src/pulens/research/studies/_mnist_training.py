@@ -71,8 +71,8 @@ class PNProgram(RiskProgram):
         cost = LOSSES[self.value("loss")]
         z = self.stack.logits(batch)
         total = (cost(z, 1) * batch.labelled + cost(z, -1) * batch.unlabelled).sum(-1)
-        found: torch.Tensor = total / (batch.labelled + batch.unlabelled).sum(-1).clip(1)
-        return found
+        result: torch.Tensor = total / (batch.labelled + batch.unlabelled).sum(-1).clip(1)
+        return result
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

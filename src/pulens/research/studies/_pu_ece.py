@@ -119,27 +119,27 @@ def worlds() -> dict[str, LogitMixture]:
     return {name: logistic_world(*line) for name, line in WORLDS.items()}
 
 
-def text_table(title: str, found: dict[str, Biases]) -> str:
+def text_table(title: str, result: dict[str, Biases]) -> str:
     """Mean errors at four sizes, and the fitted slope beside the theory's."""
-    grid = next(iter(found.values())).sizes
+    grid = next(iter(result.values())).sizes
     shown = [place for place, n in enumerate(grid) if n in (10, 100, 1000, 10_000)]
     heads = "".join(f"{f'N={grid[i]:,}':>9}" for i in shown)
     lines = [title, f"  {'setting':<25}{heads}{'slope':>7}{'theory':>7}"]
-    for name, one in found.items():
+    for name, one in result.items():
         values = "".join(f"{one.mean[i]:>9.4f}" for i in shown)
         lines.append(f"  {name:<25}{values}{one.slope():>7.2f}{RATE:>7.2f}")
     return "\n".join(lines)
 
 
-def draw_biases(found: dict[str, dict[str, Biases]], out: Path | None, name: str) -> tuple[Path, ...]:
+def draw_biases(result: dict[str, dict[str, Biases]], out: Path | None, name: str) -> tuple[Path, ...]:
     """One panel per world on logarithmic axes, with 90% bands and the theory's rate dashed."""
     if out is None:
         return ()
     from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
-    figure, axes = plt.subplots(1, len(found), figsize=(5.4 * len(found), 4.4), sharey=True, layout="constrained")
-    for ax, (title, settings) in zip(np.atleast_1d(axes), found.items(), strict=True):
+    figure, axes = plt.subplots(1, len(result), figsize=(5.4 * len(result), 4.4), sharey=True, layout="constrained")
+    for ax, (title, settings) in zip(np.atleast_1d(axes), result.items(), strict=True):
         for colour, (label, one) in zip(COLOURS, settings.items(), strict=False):
             low, high = one.band
             ax.fill_between(one.sizes, low, high, color=colour, alpha=0.12, linewidth=0)

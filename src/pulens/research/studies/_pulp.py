@@ -92,13 +92,13 @@ class Results:
 
     def deviation(self) -> NDArray[Any]:
         """Mean absolute deviation: axes label count, scenario, prior, measure."""
-        found: NDArray[Any] = np.abs(self.full - self.pu).mean(axis=(3, 4))
-        return found
+        result: NDArray[Any] = np.abs(self.full - self.pu).mean(axis=(3, 4))
+        return result
 
     def spread(self) -> NDArray[Any]:
         """Standard deviation of all values on PU labels, measure by measure, for each label count."""
-        found: NDArray[Any] = self.pu.std(axis=(1, 2, 3, 4))
-        return found
+        result: NDArray[Any] = self.pu.std(axis=(1, 2, 3, 4))
+        return result
 
 
 def spearman(first: NDArray[Any], second: NDArray[Any], axis: int) -> NDArray[Any]:
@@ -108,8 +108,8 @@ def spearman(first: NDArray[Any], second: NDArray[Any], axis: int) -> NDArray[An
     ranks = [rankdata(values.round(12), axis=axis) for values in (first, second)]
     a, b = (values - values.mean(axis=axis, keepdims=True) for values in ranks)
     with np.errstate(invalid="ignore"):
-        found: NDArray[Any] = (a * b).sum(axis=axis) / np.sqrt((a * a).sum(axis=axis) * (b * b).sum(axis=axis))
-    return found
+        result: NDArray[Any] = (a * b).sum(axis=axis) / np.sqrt((a * a).sum(axis=axis) * (b * b).sum(axis=axis))
+    return result
 
 
 def untied(scores: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
@@ -122,10 +122,10 @@ def untied(scores: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
 def measure_all(labels: NDArray[Any], scores: NDArray[Any]) -> list[float]:
     """Every measure of a ranking, rows without a label counting as negatives."""
     tally = Tally.from_arrays(labels, scores)
-    found = [raw_value(METRICS[name], tally, UNCORRECTED) for name in MEASURES.values()]
+    result = [raw_value(METRICS[name], tally, UNCORRECTED) for name in MEASURES.values()]
     ranking = Ranking.of(tally, LOG_PULP)
     rows, labelled = ranking.rows, ranking.hits
-    return [*found, average(ranking, lambda i, k: -tails(k, rows, labelled, i).log_at_least, "grouped")]
+    return [*result, average(ranking, lambda i, k: -tails(k, rows, labelled, i).log_at_least, "grouped")]
 
 
 def run(bench: Workbench, sets: Sequence[LabelledSet] | None = None) -> Results:
@@ -170,23 +170,23 @@ def _task(
     halves = np.array_split(rng.permutation(len(features)), 2)
     density = []
     for half in halves:
-        found = np.zeros(half.size)
-        found[is_positive[half]] = representativeness(features[half][is_positive[half]])
-        density.append(found)
+        result = np.zeros(half.size)
+        result[is_positive[half]] = representativeness(features[half][is_positive[half]])
+        density.append(result)
     for a, n_labelled in enumerate(design.label_counts):
         for b, mechanism in enumerate(MECHANISMS.values()):
             for c, prior in enumerate(design.priors):
                 train, test = (
                     hide_labels(
                         is_positive[half],
-                        found,
+                        result,
                         mechanism=mechanism,
                         n_labelled=n_labelled,
                         n_unlabelled=UNLABELLED,
                         unlabelled_prior=prior,
                         rng=rng,
                     )
-                    for half, found in zip(halves, density, strict=True)
+                    for half, result in zip(halves, density, strict=True)
                 )
                 train_rows, test_rows = features[halves[0][train.rows]], features[halves[1][test.rows]]
                 seed = int(rng.integers(1 << 30))

@@ -20,8 +20,8 @@ Scorer = Callable[[Rows, Rows, Rows, int], Rows]  # train features, labels, test
 
 def _scores(model: Any, test: Rows) -> Rows:
     if hasattr(model, "decision_function"):
-        found: Rows = model.decision_function(test)
-        return found
+        result: Rows = model.decision_function(test)
+        return result
     return np.asarray(model.predict_proba(test)[:, 1])
 
 
@@ -75,26 +75,26 @@ def classifiers() -> dict[str, Scorer]:
     from sklearn.svm import SVC, LinearSVC
     from sklearn.tree import DecisionTreeClassifier
 
-    found: dict[str, Scorer] = {}
+    result: dict[str, Scorer] = {}
     for strength in (1e-3, 3e-2, 1.0):
         for weight in (1.0, 0.3):
-            found[f"linear SVM, C {strength:g}, weight {weight:g}"] = _fit(
+            result[f"linear SVM, C {strength:g}, weight {weight:g}"] = _fit(
                 partial(LinearSVC, C=strength, max_iter=300), weight
             )
-    found["SVM"] = _fit(partial(SVC, C=10.0), 1.0)
+    result["SVM"] = _fit(partial(SVC, C=10.0), 1.0)
     for strength in (0.01, 1.0):
-        found[f"Elkan-Noto, C {strength:g}"] = _elkan_noto(strength)
-    found["naive Bayes"] = _fit(partial(GaussianNB, var_smoothing=1e-2))
-    found["discriminant"] = _fit(partial(LinearDiscriminantAnalysis, solver="lsqr", shrinkage=0.3))
+        result[f"Elkan-Noto, C {strength:g}"] = _elkan_noto(strength)
+    result["naive Bayes"] = _fit(partial(GaussianNB, var_smoothing=1e-2))
+    result["discriminant"] = _fit(partial(LinearDiscriminantAnalysis, solver="lsqr", shrinkage=0.3))
     for neighbours in (5, 30):
-        found[f"{neighbours} neighbours"] = _fit(partial(KNeighborsClassifier, neighbours, weights="distance"))
-    found["tree"] = _fit(partial(DecisionTreeClassifier, max_depth=4))
-    found["forest"] = _fit(partial(RandomForestClassifier, 10, min_samples_leaf=3))
+        result[f"{neighbours} neighbours"] = _fit(partial(KNeighborsClassifier, neighbours, weights="distance"))
+    result["tree"] = _fit(partial(DecisionTreeClassifier, max_depth=4))
+    result["forest"] = _fit(partial(RandomForestClassifier, 10, min_samples_leaf=3))
     for share in (0.03, 0.08, 0.2, 0.5):
-        found[f"logistic on {share:.0%} of the features"] = _on_few_features(
+        result[f"logistic on {share:.0%} of the features"] = _on_few_features(
             partial(LogisticRegression, C=0.3, max_iter=300), share
         )
-    return found
+    return result
 
 
 def quietly(scorer: Scorer, train: Rows, labels: Rows, test: Rows, seed: int) -> Rows:

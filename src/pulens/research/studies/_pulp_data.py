@@ -26,17 +26,17 @@ class LabelledSet:
 
 def available(rng: np.random.Generator) -> list[LabelledSet]:
     """What there is: ``PULENS_MIRROR`` names a folder with mnist.npz, newsgroups20_*, elkan_noto_protein.npz."""
-    found = [digits()]
+    result = [digits()]
     mirror = os.environ.get("PULENS_MIRROR")
     if mirror:
         folder = Path(mirror)
         if (folder / "mnist.npz").exists():
-            found.append(mnist(folder, rng))
+            result.append(mnist(folder, rng))
         if (folder / "newsgroups20_text.parquet").exists() and find_spec("pyarrow"):
-            found.append(newsgroups(folder, rng))
+            result.append(newsgroups(folder, rng))
         if (folder / "elkan_noto_protein.npz").exists():
-            found.append(proteins(folder))
-    return found
+            result.append(proteins(folder))
+    return result
 
 
 def digits() -> LabelledSet:

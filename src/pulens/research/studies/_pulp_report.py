@@ -29,18 +29,18 @@ PULP, AUC = tuple(MEASURES).index("PULP"), tuple(MEASURES).index("AUC")
 
 def tables(results: Results) -> tuple[str, ...]:
     """Ours for each number of labels, the published row under each of ours."""
-    found = []
+    result = []
     sets = ", ".join(dict.fromkeys(name for name, _ in results.groups))
     pooled, within = results.correlation(pooled=True), results.correlation(pooled=False)
     for place, labels in enumerate(results.design.label_counts):
         title = f"{labels} labelled rows; {sets}; {len(results.groups)} tasks x {results.full.shape[4]} classifiers"
-        found.append(_table(f"Rank correlation, pooled over tasks, {title}", pooled[place], PUBLISHED_CORRELATION))
-        found.append(_table(f"Rank correlation, mean within tasks, {labels} labelled rows", within[place], None))
-        found.append(
+        result.append(_table(f"Rank correlation, pooled over tasks, {title}", pooled[place], PUBLISHED_CORRELATION))
+        result.append(_table(f"Rank correlation, mean within tasks, {labels} labelled rows", within[place], None))
+        result.append(
             _table(f"Mean absolute deviation, {labels} labelled rows", results.deviation()[place], PUBLISHED_DEVIATION)
         )
-        found.append(_spread_table(f"Standard deviation, {labels} labelled rows", results.spread()[place]))
-    return tuple(found)
+        result.append(_spread_table(f"Standard deviation, {labels} labelled rows", results.spread()[place]))
+    return tuple(result)
 
 
 def _header() -> str:
@@ -93,13 +93,13 @@ def claims(results: Results, rng: np.random.Generator) -> tuple[Claim, ...]:
     pooled = np.nanmean(results.correlation(pooled=True), axis=2)  # label count, scenario, measure
     counts = results.design.label_counts
     lead = lead_of_pulp(results, rng)
-    found = []
+    result = []
     names = tuple(MEASURES)
     biased = pooled[:, 1:, : len(names)]
     best = biased.argmax(axis=2) == PULP
     inside = lead[:, 1:, 2] < 0
     seen = "; ".join(_cell(pooled, lead, counts, a, b) for a in range(len(counts)) for b in (1, 2))
-    found.append(
+    result.append(
         Claim(
             "PULP is affected least when the labelled positives are not a random sample",
             "reproduced" if best.all() else "differs",
@@ -108,7 +108,7 @@ def claims(results: Results, rng: np.random.Generator) -> tuple[Claim, ...]:
         )
     )
     gap = pooled[:, 0, PULP] - pooled[:, 0, AUC]
-    found.append(
+    result.append(
         Claim(
             "With random labelling PULP ranks classifiers about as well as AUC (published .916 and .918)",
             "reproduced" if np.abs(gap).max() < 0.05 else "differs",
@@ -116,7 +116,7 @@ def claims(results: Results, rng: np.random.Generator) -> tuple[Claim, ...]:
         )
     )
     drop = pooled[:, 0] - pooled[:, 1:].mean(axis=1)
-    found.append(
+    result.append(
         Claim(
             "All measures lose by non-random labelling",
             "reproduced" if (drop[:, : len(names)] > 0).all() else "differs",
@@ -127,7 +127,7 @@ def claims(results: Results, rng: np.random.Generator) -> tuple[Claim, ...]:
     by_prior = results.correlation(pooled=True)[..., : len(names)]
     slope = by_prior[:, :, -1].mean(axis=(0, 1)) - by_prior[:, :, 0].mean(axis=(0, 1))
     low, high = results.design.priors[0], results.design.priors[-1]
-    found.append(
+    result.append(
         Claim(
             "All measures lose accuracy as the share of positives among the unlabelled rows grows",
             "reproduced" if (slope < 0).all() else "differs",
@@ -137,7 +137,7 @@ def claims(results: Results, rng: np.random.Generator) -> tuple[Claim, ...]:
     )
     below = np.array(results.design.priors) < 0.5
     least = by_prior[:, :, below, PULP].min()
-    found.append(
+    result.append(
         Claim(
             "PULP's rank correlation is above .90 for every share below .5, whatever the labelling",
             "reproduced" if least > 0.9 else "differs",
@@ -145,11 +145,11 @@ def claims(results: Results, rng: np.random.Generator) -> tuple[Claim, ...]:
         )
     )
     same = np.nanmax(np.abs(by_prior[..., names.index("F1")] - by_prior[..., names.index("PseudoF")]))
-    found.append(
+    result.append(
         Claim(
             "F1 and Pseudo-F rank classifiers alike (the published rows are equal)",
             "reproduced" if same < 0.02 else "differs",
             f"largest difference {same:.3f}: with the labelled share for prior one is a multiple of the other",
         )
     )
-    return tuple(found)
+    return tuple(result)

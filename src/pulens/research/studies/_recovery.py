@@ -212,8 +212,8 @@ def one_run(
 
 
 def _estimated(tally: Tally, method: str) -> Assumptions:
-    found = estimate_prior_and_noise(tally, method=method, scenario=Scenario.CASE_CONTROL)
-    return Assumptions(found.class_prior.unlabelled, found.label_noise.value, Scenario.CASE_CONTROL)
+    result = estimate_prior_and_noise(tally, method=method, scenario=Scenario.CASE_CONTROL)
+    return Assumptions(result.class_prior.unlabelled, result.label_noise.value, Scenario.CASE_CONTROL)
 
 
 def precision_at_share(tally: Tally, share: float) -> float:

@@ -62,7 +62,7 @@ def _one_by_one(
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
 
-    found = np.empty(targets.shape)
+    result = np.empty(targets.shape)
     for place, (target, bag) in enumerate(zip(targets, bags, strict=True)):
         model = MLPClassifier(
             (HIDDEN,),
@@ -79,5 +79,5 @@ def _one_by_one(
             warnings.simplefilter("ignore", ConvergenceWarning)  # a cap on epochs is part of the design
             model.fit(features[chosen], target[chosen])
         chance = model.predict_proba(features)[:, 1].clip(1e-12, 1 - 1e-12)
-        found[place] = np.log(chance) - np.log1p(-chance)
-    return found
+        result[place] = np.log(chance) - np.log1p(-chance)
+    return result

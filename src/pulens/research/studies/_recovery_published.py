@@ -112,14 +112,14 @@ def published() -> dict[tuple[str, float], PublishedAreas]:
     >>> published()["Wine", 0.75].errors["IE"], published()["Bank", 1.0].pr_errors["IE"]
     (0.158, 0.382)
     """
-    found = {}
+    result = {}
     for first, second in zip(TABLE_1.split("\n")[1:-1], TABLE_2.split("\n")[1:-1], strict=True):
         name, *shared = first.split()[:7]
         numbers, pr_numbers = ([float(word) for word in line.split()[7:]] for line in (first, second))
         alpha, beta, columns, positives, rows, contrast = shared
-        found[name, float(beta)] = PublishedAreas(
+        result[name, float(beta)] = PublishedAreas(
             float(alpha), float(beta), int(columns), int(positives), int(rows), float(contrast),
             numbers[0], numbers[1], dict(zip(METHODS, numbers[2:], strict=True)),
             pr_numbers[0], pr_numbers[1], dict(zip(PR_METHODS, pr_numbers[2:], strict=True)),
         )  # fmt: skip
-    return found
+    return result

@@ -71,8 +71,8 @@ class BaggedProgram(Program):
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         logits = self.logits() if self.seen is None else self.seen
-        found: torch.Tensor = (self.training * logistic(self.signs * logits, 1)).sum(1)
-        return found
+        result: torch.Tensor = (self.training * logistic(self.signs * logits, 1)).sum(1)
+        return result
 
     def gradients(self, stage: Stage, batch: Batch) -> list[torch.Tensor]:
         gradient = super().gradients(stage, batch)[0]
@@ -119,8 +119,8 @@ def train_stack(
     program.epochs = epochs
     train(program, criterion=program.agreement_on_held_rows, patience=PATIENCE)
     with torch.no_grad():
-        found: NDArray[np.float64] = program.logits().double().cpu().numpy()
-    return found
+        result: NDArray[np.float64] = program.logits().double().cpu().numpy()
+    return result
 
 
 def _shares(weights: torch.Tensor) -> torch.Tensor:

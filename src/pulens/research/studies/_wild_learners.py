@@ -8,7 +8,6 @@ true class prior where it takes one. No more than ``MOST_ROWS`` rows train.
 from __future__ import annotations
 
 import json
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,10 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from pulens.research.benchmark.datasets import DataUnavailableError
+from pulens.research.benchmark.wild import family_of
 from pulens.types import Booleans, Floats
 
-FOLDER, MIRROR = "PULENS_WILD", "PULENS_MIRROR"
 FOLDS = 3
 MOST_ROWS = 3000
 METRICS = ("roc_auc", "average_precision", "f1")
@@ -87,30 +85,6 @@ NAMES = (
 TAKES_MISSING = ("boosting", "BoostedPU")
 
 
-def folder() -> Path:
-    """Where the data sets with a truth are, or an error that says how to name the place."""
-    mirror = os.environ.get(MIRROR)
-    for place in (os.environ.get(FOLDER), str(Path(mirror) / "wild") if mirror else None):
-        if place and any(Path(place).glob("*.npz")):
-            return Path(place)
-    raise DataUnavailableError(
-        f"real labels with a truth are not at hand: name their folder in {FOLDER}, or keep it as wild/ in the folder "
-        f"that {MIRROR} names. docs/research/wild.md says how they look."
-    )
-
-
-def worlds(place: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every data set of a folder, with the file that holds it."""
-    for path in sorted(place.glob("*.npz")):
-        with np.load(path) as stored:
-            if "worlds" in stored.files:
-                yield from ((path, world) for world in json.loads(str(stored["worlds"])))
-
-
-def family_of(world: Mapping[str, Any]) -> str:
-    return f"{world['family']}, {world['cells']}" if world.get("cells") else str(world["family"])
-
-
 def parts(world: Mapping[str, Any], stored: Arrays, seed: int) -> Iterator[Part]:
     """What trains and what is judged, fold by fold."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
@@ -143,7 +117,7 @@ def run_world(path: Path, world: Mapping[str, Any], name: str, seed: int) -> Wil
     """One learner on one data set."""
     from sklearn.metrics import average_precision_score, roc_auc_score
 
-    found: list[tuple[Floats, Booleans]] = []
+    result: list[tuple[Floats, Booleans]] = []
     began, rows, labelled = time.process_time(), 0, 0
     with np.load(path) as stored:
         prior = prior_of(world, stored)
@@ -154,8 +128,8 @@ def run_world(path: Path, world: Mapping[str, Any], name: str, seed: int) -> Wil
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 scores = model.fit(X, codes.astype(int)).predict_proba(judged)[:, 1]
-            found.append((np.nan_to_num(np.asarray(scores, float)), truth[population]))
-    scores, truth = (np.concatenate(column) for column in zip(*found, strict=True))
+            result.append((np.nan_to_num(np.asarray(scores, float)), truth[population]))
+    scores, truth = (np.concatenate(column) for column in zip(*result, strict=True))
     flagged = scores >= np.sort(scores)[scores.size - max(1, int(truth.sum()))]
     hits = float((flagged & truth).sum())
     return WildRun(
@@ -195,13 +169,13 @@ def read_runs(store: Path | None) -> list[WildRun]:
     """Runs of a file of lines, those of a line that was cut aside."""
     if store is None or not store.is_file():
         return []
-    found = []
+    result = []
     for line in store.read_text(encoding="utf-8").splitlines():
         try:
-            found.append(WildRun(**json.loads(line)))
+            result.append(WildRun(**json.loads(line)))
         except (ValueError, TypeError):
             continue
-    return found
+    return result
 
 
 def by_family(runs: Sequence[WildRun], value: Callable[[WildRun], float]) -> float:

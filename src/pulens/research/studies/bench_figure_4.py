@@ -69,11 +69,11 @@ def places(costs: Costs, wanted: Sequence[str]) -> list[float]:
     >>> places({name: {"mnist": cost} for cost, name in enumerate("abcde")}, ["a", "d"])
     [0.0, 0.75]
     """
-    found = []
+    result = []
     for dataset in sorted({dataset for own in costs.values() for dataset in own}):
         there = sorted((m for m in costs if dataset in costs[m]), key=lambda m: costs[m][dataset])
-        found += [there.index(m) / (len(there) - 1) for m in wanted if m in there and len(there) > 4]
-    return found
+        result += [there.index(m) / (len(there) - 1) for m in wanted if m in there and len(there) > 4]
+    return result
 
 
 def claims_of(seconds: Costs, memory: Costs) -> tuple[Claim, ...]:
@@ -86,11 +86,11 @@ def claims_of(seconds: Costs, memory: Costs) -> tuple[Claim, ...]:
     )
 
 
-def _stands(statement: str, found: list[float], *, cheap: bool) -> Claim:
+def _stands(statement: str, result: list[float], *, cheap: bool) -> Claim:
     """Whether methods are among the quarter of least, or of largest, cost."""
-    if not found:
+    if not result:
         return claim(statement, None, FEW)
-    share = 1 - fmean(found) if cheap else fmean(found)
+    share = 1 - fmean(result) if cheap else fmean(result)
     return claim(
         statement, share >= 0.75, f"{'cheaper' if cheap else 'dearer'} than {share:.0%} of the others on average"
     )

@@ -26,31 +26,31 @@ Curves = dict[tuple[str, str], dict[float, SeedSummary]]  # method and data set 
 
 def run(bench: Workbench) -> Outcome:
     """Reads the archive that ``PULENS_ARCHIVE`` names; with --quick a few runs are made on data at hand."""
-    found = runs(bench, "label-frequency", QUICK)
-    curves = curves_of(found)
-    tables = (f"Runs: {found.source}. The figure was published without numbers.", *_tables(found, curves))
-    files = () if bench.out is None or not curves else (draw(found, curves, bench.out / "bench_figure_5.png"),)
-    return Outcome(tables, verdicts(found, claims_of(found, curves_of(found, published=True))), files)
+    result = runs(bench, "label-frequency", QUICK)
+    curves = curves_of(result)
+    tables = (f"Runs: {result.source}. The figure was published without numbers.", *_tables(result, curves))
+    files = () if bench.out is None or not curves else (draw(result, curves, bench.out / "bench_figure_5.png"),)
+    return Outcome(tables, verdicts(result, claims_of(result, curves_of(result, published=True))), files)
 
 
-def curves_of(found: Runs, metric: str = "accuracy", *, published: bool = False) -> Curves:
+def curves_of(result: Runs, metric: str = "accuracy", *, published: bool = False) -> Curves:
     """Means over seeds by label frequency, labels at random; of methods as published where they have such curves."""
     curves: Curves = {}
-    random = {place: one for place, one in found.cells(metric).items() if place[2] == "S1"}
+    random = {place: one for place, one in result.cells(metric).items() if place[2] == "S1"}
     for (method, dataset, _, frequency), one in (judged(random) if published else random).items():
         curves.setdefault((method, dataset), {})[frequency] = one
     return {place: dict(sorted(own.items())) for place, own in curves.items() if len(own) > 1}
 
 
-def _tables(found: Runs, curves: Curves) -> list[str]:
+def _tables(result: Runs, curves: Curves) -> list[str]:
     shown = []
     for dataset in sorted({dataset for _, dataset in curves}):
         mine = {method: own for (method, d), own in curves.items() if d == dataset}
         frequencies = sorted({frequency for own in mine.values() for frequency in own})
         lines = [f"Accuracy on {dataset} by label frequency", f"{'':<32}" + "".join(f"{c:>8g}" for c in frequencies)]
-        for method, own in sorted(mine.items(), key=lambda item: (item[0] in found.told, item[0])):
+        for method, own in sorted(mine.items(), key=lambda item: (item[0] in result.told, item[0])):
             cells = "".join(f"{100 * own[c].mean:>8.2f}" if c in own else f"{'–':>8}" for c in frequencies)
-            lines.append(f"{found.titles[method]:<32}{cells}")
+            lines.append(f"{result.titles[method]:<32}{cells}")
         shown.append("\n".join(lines))
     return shown
 
@@ -72,17 +72,17 @@ def gain(curve: dict[float, SeedSummary]) -> float | None:
     return curve[max(high)].mean - curve[low[-1]].mean if low and high else None
 
 
-def claims_of(found: Runs, curves: Curves) -> tuple[Claim, ...]:
+def claims_of(result: Runs, curves: Curves) -> tuple[Claim, ...]:
     """What section 5.1 says, and what became of it here."""
-    return (_saturates(found, curves), _early(found, curves), *_gains(found, curves), _unstable(found, curves))
+    return (_saturates(result, curves), _early(result, curves), *_gains(result, curves), _unstable(result, curves))
 
 
-def _saturates(found: Runs, curves: Curves) -> Claim:
+def _saturates(result: Runs, curves: Curves) -> Claim:
     statement = "Most risk estimators and disambiguation-guided methods saturate: 95% of their best by c = 0.1"
     mine = [
         enough(own)
         for (method, _), own in curves.items()
-        if found.families[method] in (RISK, DISAMBIGUATION) and method not in found.told and min(own) < 0.1 < max(own)
+        if result.families[method] in (RISK, DISAMBIGUATION) and method not in result.told and min(own) < 0.1 < max(own)
     ]
     if len(mine) < 2:
         return claim(statement, None, "too few curves from below c = 0.1 to above")
@@ -90,29 +90,29 @@ def _saturates(found: Runs, curves: Curves) -> Claim:
     return claim(statement, early > len(mine) / 2, f"{early} of {len(mine)} curves")
 
 
-def _early(found: Runs, curves: Curves) -> Claim:
+def _early(result: Runs, curves: Curves) -> Claim:
     statement = "VPU and P3Mix-C approach their peak on CIFAR-10 with c of 0.03 to 0.05"
     mine = {name: enough(curves[name, "cifar10"]) for name in ("vpu", "p3mixc") if (name, "cifar10") in curves}
     if len(mine) < 2:
-        return claim(statement, None, lacking(found, ["vpu", "p3mixc"], "cifar10") or "no curves of both on cifar10")
-    told = ", ".join(f"{found.titles[name]} keeps 95% of its best from c = {c:g}" for name, c in mine.items())
+        return claim(statement, None, lacking(result, ["vpu", "p3mixc"], "cifar10") or "no curves of both on cifar10")
+    told = ", ".join(f"{result.titles[name]} keeps 95% of its best from c = {c:g}" for name, c in mine.items())
     return claim(statement, max(mine.values()) <= 0.05 + 1e-9, told)
 
 
-def _gains(found: Runs, curves: Curves) -> list[Claim]:
+def _gains(result: Runs, curves: Curves) -> list[Claim]:
     gains: dict[str, list[float]] = {}
     for (method, _), own in curves.items():
         won = gain(own)
-        if won is not None and method not in found.told:
+        if won is not None and method not in result.told:
             gains.setdefault(method, []).append(won)
     means = {method: mean(own) for method, own in gains.items()}
     few = "fewer than three methods with curves from c = 0.1 to 0.5 or more" if len(means) < 3 else ""
-    return [_generative_gain(found, means, few), _late_gain(found, means, few)]
+    return [_generative_gain(result, means, few), _late_gain(result, means, few)]
 
 
-def _generative_gain(found: Runs, means: dict[str, float], few: str) -> Claim:
-    generative = [value for name, value in means.items() if found.families[name] == GENERATIVE]
-    others = [value for name, value in means.items() if found.families[name] != GENERATIVE]
+def _generative_gain(result: Runs, means: dict[str, float], few: str) -> Claim:
+    generative = [value for name, value in means.items() if result.families[name] == GENERATIVE]
+    others = [value for name, value in means.items() if result.families[name] != GENERATIVE]
     statement = "Generative methods improve little as labels grow in number"
     if few or not generative or not others:
         return claim(statement, None, few or "no runs of generative methods beside others")
@@ -120,28 +120,28 @@ def _generative_gain(found: Runs, means: dict[str, float], few: str) -> Claim:
     return claim(statement, mean(generative) <= max(0.02, mean(others)), told)
 
 
-def _late_gain(found: Runs, means: dict[str, float], few: str) -> Claim:
+def _late_gain(result: Runs, means: dict[str, float], few: str) -> Claim:
     statement = "LBE-PU gains late, as more labels become available"
     if few or "lbe" not in means:
-        return claim(statement, None, lacking(found, ["lbe"]) or few)
+        return claim(statement, None, lacking(result, ["lbe"]) or few)
     middle = median(means.values())
     told = f"gain {100 * means['lbe']:+.1f} points from c = 0.1 on, the median method {100 * middle:+.1f}"
     return claim(statement, means["lbe"] > middle, told)
 
 
-def _unstable(found: Runs, curves: Curves) -> Claim:
+def _unstable(result: Runs, curves: Curves) -> Claim:
     statement = "PUL-CPBF and Holistic-PU fluctuate at low label frequencies"
     spread: dict[str, list[float]] = {}
     for (method, _), own in curves.items():
         for frequency, one in own.items():
-            if frequency < 0.1 and one.n > 2 and method not in found.told:
+            if frequency < 0.1 and one.n > 2 and method not in result.told:
                 spread.setdefault(method, []).append(one.sd)
     named = [name for name in ("pulcpbf", "holisticpu") if name in spread]
     if len(named) < 2 or len(spread) < 5:
-        gone = lacking(found, ["pulcpbf", "holisticpu"])
+        gone = lacking(result, ["pulcpbf", "holisticpu"])
         return claim(statement, None, gone or "fewer than five methods with three seeds below c = 0.1")
     middle = median(mean(own) for own in spread.values())
-    told = ", ".join(f"{found.titles[name]} {100 * mean(spread[name]):.2f}" for name in named)
+    told = ", ".join(f"{result.titles[name]} {100 * mean(spread[name]):.2f}" for name in named)
     told = f"standard deviation over seeds: {told}, the median method {100 * middle:.2f} points"
     return claim(statement, all(mean(spread[name]) > middle for name in named), told)
 
@@ -149,30 +149,31 @@ def _unstable(found: Runs, curves: Curves) -> Claim:
 LINES = {"naivequantile": "-.", "naivenetwork": (0, (1, 4))}  # of references; ":" unless they are told true classes
 
 
-def _draw_panel(found: Runs, mine: Mapping[str, Any], family: str, ax: Any) -> None:
+def _draw_panel(result: Runs, mine: Mapping[str, Any], family: str, ax: Any) -> None:
     """The methods of a family on one data set; invisible where there are none."""
     ax.grid(alpha=0.25)
-    shown = [method for method in mine if found.families[method] == family]
-    references = [method for method in mine if found.families[method] == REFERENCE and method not in shown]
+    shown = [method for method in mine if result.families[method] == family]
+    references = [method for method in mine if result.families[method] == REFERENCE and method not in shown]
     for method in [*shown, *references]:
         look: dict[str, Any] = {"marker": "o", "markersize": 3}
         if method in references:
-            look = {"color": "0.4", "linestyle": "--" if method in found.told else LINES.get(method, ":")}
+            look = {"color": "0.4", "linestyle": "--" if method in result.told else LINES.get(method, ":")}
         values = [100 * one.mean for one in mine[method].values()]
-        ax.plot(list(mine[method]), values, label=found.titles[method], **look)
+        ax.plot(list(mine[method]), values, label=result.titles[method], **look)
     ax.set_visible(bool(shown))
     if shown:
         # below: with twenty lines there is no free corner
         ax.legend(fontsize="x-small", loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=2, frameon=False)
 
 
-def draw(found: Runs, curves: Curves, path: Path) -> Path:
+def draw(result: Runs, curves: Curves, path: Path) -> Path:
     """A row per data set, a column per family of methods, a line per method; the references in every panel."""
     from pulens.plots.backend import pyplot, write_figure
 
     plt = pyplot()
-    datasets = sorted({dataset for _, dataset in curves})
-    there = {found.families[method] for method, _ in curves}
+    longest = max(len(own) for own in curves.values())  # two or three label frequencies are no curve beside fourteen
+    datasets = sorted({dataset for (_, dataset), own in curves.items() if 2 * len(own) > longest})
+    there = {result.families[method] for method, _ in curves}
     families = [family for family in (RISK, DISAMBIGUATION, GENERATIVE) if family in there] or [REFERENCE]
     figure, axes = plt.subplots(
         len(datasets),
@@ -186,7 +187,7 @@ def draw(found: Runs, curves: Curves, path: Path) -> Path:
         mine = {method: own for (method, where), own in sorted(curves.items()) if where == dataset}
         for ax, family in zip(row, families, strict=True):
             ax.set(xscale="log", xlabel="label frequency", title=f"{dataset}: {family}")
-            _draw_panel(found, mine, family, ax)
+            _draw_panel(result, mine, family, ax)
         row[0].set_ylabel("accuracy in percent")
     write_figure(path, figure)
     plt.close(figure)

@@ -1,4 +1,4 @@
-"""Figure 6 of PU-Bench: F1 of PU learners when labels depend on the row."""
+"""Figures 6 and 14 to 16 of PU-Bench: F1 of PU learners when labels depend on the row."""
 
 from __future__ import annotations
 
@@ -26,30 +26,44 @@ MeanScores = dict[tuple[str, str, float], SeedSummary]  # method, strategy, labe
 
 def run(bench: Workbench) -> Outcome:
     """Reads the archive that ``PULENS_ARCHIVE`` names; with --quick a few runs are made on data at hand."""
-    found = runs(bench, "selection-bias", QUICK)
-    dataset, scores = scores_of(found)
+    result = runs(bench, "selection-bias", QUICK)
+    dataset, scores = scores_of(result)
     tables = (
-        f"Runs: {found.source}. The figure was published without numbers.",
-        *(_table(found, scores, dataset, c) for c in (LOW, HIGH)),
+        f"Runs: {result.source}. The figure was published without numbers.",
+        *(_table(result, scores, dataset, c) for c in (LOW, HIGH)),
+        elsewhere(result),
     )
-    files = () if bench.out is None or not scores else (draw(found, scores, dataset, bench.out / "bench_figure_6.png"),)
-    return Outcome(tables, verdicts(found, claims_of(found, scores_of(found, published=True)[1])), files)
+    files = (
+        () if bench.out is None or not scores else (draw(result, scores, dataset, bench.out / "bench_figure_6.png"),)
+    )
+    return Outcome(tables, verdicts(result, claims_of(result, scores_of(result, published=True)[1])), files)
 
 
-def scores_of(found: Runs, *, published: bool = False) -> tuple[str, MeanScores]:
-    """F1 on CIFAR-10, or where it has no run on the data set with most biased conditions."""
-    cells = {place: one for place, one in found.cells("f1").items() if place[3] in (LOW, HIGH)}
+def scores_of(result: Runs, dataset: str | None = None, *, published: bool = False) -> tuple[str, MeanScores]:
+    """F1 on a data set: the named one; CIFAR-10, or where it has half of the conditions or fewer the one with most."""
+    cells = {place: one for place, one in result.cells("f1").items() if place[3] in (LOW, HIGH)}
     cells = judged(cells) if published else cells
     counted: dict[str, int] = {}
-    for _, dataset, strategy, _ in cells:
-        counted[dataset] = counted.get(dataset, 0) + (strategy in BIASED)
+    for _, name, strategy, _ in cells:
+        counted[name] = counted.get(name, 0) + (strategy in BIASED)
     if not any(counted.values()):
         return "no data set", {}
-    chosen = "cifar10" if counted.get("cifar10") else max(sorted(counted), key=lambda name: counted[name])
+    most = max(sorted(counted), key=lambda name: counted[name])
+    chosen = dataset or ("cifar10" if 2 * counted.get("cifar10", 0) > counted[most] else most)
     return chosen, {(m, s, c): one for (m, d, s, c), one in cells.items() if d == chosen}
 
 
-def _table(found: Runs, scores: MeanScores, dataset: str, frequency: float) -> str:
+def elsewhere(result: Runs) -> str:
+    """The claims on every data set with biased labels, a line each: figures 14 to 16 are figure 6 on those."""
+    lines = ["The same on every data set (Figures 14 to 16)"]
+    for dataset in sorted({place[1] for place in result.cells("f1") if place[2] in BIASED}):
+        claims = claims_of(result, scores_of(result, dataset, published=True)[1])
+        told = (f"{number} {one.verdict}: {one.because}" for number, one in enumerate(claims, 1))
+        lines += [dataset, *(f"  {line}" for line in told if "not testable" not in line)]
+    return "\n".join(lines)
+
+
+def _table(result: Runs, scores: MeanScores, dataset: str, frequency: float) -> str:
     lines = [
         f"F1 in percent on {dataset}, label frequency {frequency:g}",
         f"{'':<32}" + "".join(f"{name:>15}" for name in (RANDOM, *BIASED)),
@@ -57,30 +71,30 @@ def _table(found: Runs, scores: MeanScores, dataset: str, frequency: float) -> s
     for method in sorted({m for m, _, c in scores if c == frequency}):
         shown = [scores.get((method, strategy, frequency)) for strategy in (RANDOM, *BIASED)]
         cells = "".join(f"{'–' if one is None else str(one):>15}" for one in shown)
-        lines.append(f"{found.titles[method]:<32}{cells}")
+        lines.append(f"{result.titles[method]:<32}{cells}")
     return "\n".join(lines)
 
 
 def losses(scores: MeanScores, frequency: float) -> dict[str, list[float]]:
     """What each method loses by each biased strategy that it was run under, beside labels at random."""
-    found: dict[str, list[float]] = {}
+    result: dict[str, list[float]] = {}
     for (method, strategy, c), one in scores.items():
         plain = scores.get((method, RANDOM, frequency))
         if strategy in BIASED and c == frequency and plain is not None:
-            found.setdefault(method, []).append(plain.mean - one.mean)
-    return found
+            result.setdefault(method, []).append(plain.mean - one.mean)
+    return result
 
 
-def claims_of(found: Runs, scores: MeanScores) -> tuple[Claim, ...]:
+def claims_of(result: Runs, scores: MeanScores) -> tuple[Claim, ...]:
     """What section 5.2 says, and what became of it here."""
-    low = {name: own for name, own in losses(scores, LOW).items() if name not in found.told}
-    high = {name: own for name, own in losses(scores, HIGH).items() if name not in found.told}
+    low = {name: own for name, own in losses(scores, LOW).items() if name not in result.told}
+    high = {name: own for name, own in losses(scores, HIGH).items() if name not in result.told}
     return (
         _universal(low),
-        _resilient(found, low),
-        _anomaly(found, low),
+        _resilient(result, low),
+        _anomaly(result, low),
         _narrows(low, high),
-        _plentiful(found, scores),
+        _plentiful(result, scores),
     )
 
 
@@ -94,21 +108,21 @@ def _universal(low: dict[str, list[float]]) -> Claim:
     return claim(statement, losing == len(mine), told)
 
 
-def _resilient(found: Runs, low: dict[str, list[float]]) -> Claim:
+def _resilient(result: Runs, low: dict[str, list[float]]) -> Claim:
     statement = "With few labels PUSB and LBE-PU lose less than risk estimators that assume random labels"
     aware = [mean(low[name]) for name in AWARE if name in low]
-    others = [mean(own) for name, own in low.items() if found.families[name] == RISK and name not in AWARE]
+    others = [mean(own) for name, own in low.items() if result.families[name] == RISK and name not in AWARE]
     if not aware or not others:
-        return claim(statement, None, lacking(found, AWARE) or "no runs at c = 0.05 to compare")
-    gone = lacking(found, AWARE)
+        return claim(statement, None, lacking(result, AWARE) or "no runs at c = 0.05 to compare")
+    gone = lacking(result, AWARE)
     told = f"{100 * mean(aware):.1f} points against {100 * mean(others):.1f}" + (f"; {gone}" if gone else "")
     return claim(statement, mean(aware) < mean(others), told)
 
 
-def _anomaly(found: Runs, low: dict[str, list[float]]) -> Claim:
+def _anomaly(result: Runs, low: dict[str, list[float]]) -> Claim:
     statement = "VAE-PU does better with biased labels than with random ones"
     if "vaepu" not in low:
-        return claim(statement, None, lacking(found, ["vaepu"]) or "no runs of it at c = 0.05")
+        return claim(statement, None, lacking(result, ["vaepu"]) or "no runs of it at c = 0.05")
     return claim(statement, mean(low["vaepu"]) < 0, f"it loses {100 * mean(low['vaepu']):.1f} points of F1")
 
 
@@ -122,7 +136,7 @@ def _narrows(low: dict[str, list[float]], high: dict[str, list[float]]) -> Claim
     return claim(statement, 0 < many < few, told)
 
 
-def _plentiful(found: Runs, scores: MeanScores) -> Claim:
+def _plentiful(result: Runs, scores: MeanScores) -> Claim:
     statement = "With many labels VPU can outperform methods made for biased labels"
     gaps = []
     for strategy in BIASED:
@@ -131,12 +145,12 @@ def _plentiful(found: Runs, scores: MeanScores) -> Claim:
         if vpu is not None and aware:
             gaps.append((strategy, vpu.mean - max(aware)))
     if not gaps:
-        return claim(statement, None, lacking(found, ["vpu", *AWARE]) or "no runs of them at c = 0.5")
+        return claim(statement, None, lacking(result, ["vpu", *AWARE]) or "no runs of them at c = 0.5")
     told = ", ".join(f"{strategy} {100 * gap:+.1f} points" for strategy, gap in gaps)
     return claim(statement, any(gap > 0 for _, gap in gaps), f"VPU minus the best of those run: {told}")
 
 
-def draw(found: Runs, scores: MeanScores, dataset: str, path: Path) -> Path:
+def draw(result: Runs, scores: MeanScores, dataset: str, path: Path) -> Path:
     """A line per method, best first: full marks with few labels, hollow ones with many."""
     from pulens.plots.backend import pyplot, write_figure
 
@@ -162,7 +176,7 @@ def draw(found: Runs, scores: MeanScores, dataset: str, path: Path) -> Path:
                 label=f"{strategy}, c = {frequency:g}",
             )
     ax.set(yticks=range(len(names)), xlabel="F1 in percent", title=dataset)
-    ax.set_yticklabels([found.titles[name] for name in names])
+    ax.set_yticklabels([result.titles[name] for name in names])
     ax.grid(axis="y", alpha=0.25)
     ax.legend(fontsize="small", loc="upper left", bbox_to_anchor=(1, 1))
     write_figure(path, figure)

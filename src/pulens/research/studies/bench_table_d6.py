@@ -21,15 +21,15 @@ Tests = Mapping[tuple[str, str], paired.Paired]
 
 def run(bench: Workbench) -> Outcome:
     """Reads the archive that ``PULENS_ARCHIVE`` names; with --quick a few runs are made on data at hand."""
-    found = runs(bench, "conventional", bench_table_1.QUICK)
-    tests = tests_of(found)
-    tables = (f"Runs: {found.source}.", _table(found, tests))
-    return Outcome(tables, verdicts(found, claims_of(found, tests)))
+    result = runs(bench, "conventional", bench_table_1.QUICK)
+    tests = tests_of(result)
+    tables = (f"Runs: {result.source}.", _table(result, tests))
+    return Outcome(tables, verdicts(result, claims_of(result, tests)))
 
 
-def tests_of(found: Runs) -> dict[tuple[str, str], paired.Paired]:
+def tests_of(result: Runs) -> dict[tuple[str, str], paired.Paired]:
     """Paired t-tests of every method against nnPU, Holm over methods, epochs by true validation labels."""
-    cells = {place: own for place, own in found.seeds("accuracy", oracle=True).items() if place[0] in _methods()}
+    cells = {place: own for place, own in result.seeds("accuracy", oracle=True).items() if place[0] in _methods()}
     return {(one.learner, one.dataset): one for one in paired.against_reference(cells) if not isnan(one.corrected)}
 
 
@@ -37,7 +37,7 @@ def _methods() -> set[str]:
     return {method for method, _ in table_d6()} | {"nnpu"}
 
 
-def _table(found: Runs, tests: Tests) -> str:
+def _table(result: Runs, tests: Tests) -> str:
     datasets = sorted({dataset for _, dataset in tests})
     lines = [
         "Corrected p-values of paired t-tests against nnPU, with the sign of the difference; published beside them",
@@ -49,13 +49,13 @@ def _table(found: Runs, tests: Tests) -> str:
             test, published = tests.get((method, dataset)), table_d6().get((method, dataset))
             ours = "–" if test is None else f"{'+' if test.difference > 0 else '-'}{test.corrected:.1e}"
             cells.append(f"{ours + ('' if published is None else f' / {published:.1e}'):>22}")
-        lines.append(f"{found.titles[method]:<32}{''.join(cells)}")
+        lines.append(f"{result.titles[method]:<32}{''.join(cells)}")
     return "\n".join(lines)
 
 
-def claims_of(found: Runs, tests: Tests) -> tuple[Claim, ...]:
+def claims_of(result: Runs, tests: Tests) -> tuple[Claim, ...]:
     """What section D.2.2 says of the table, and what became of it here."""
-    return (_gains(found, tests), _self_trained(tests), _generative(found, tests), _noise(tests), _follows())
+    return (_gains(result, tests), _self_trained(tests), _generative(result, tests), _noise(tests), _follows())
 
 
 def _counted(tests: Tests, methods: set[str]) -> dict[str, int]:
@@ -67,9 +67,9 @@ def _words(counted: Mapping[str, int]) -> str:
     return f"better {counted['better']}, worse {counted['worse']} of {sum(counted.values())} times"
 
 
-def _gains(found: Runs, tests: Tests) -> Claim:
+def _gains(result: Runs, tests: Tests) -> Claim:
     statement = "Risk estimators and disambiguation-guided methods are significantly better than nnPU on some data sets"
-    mine = {method for method, _ in tests if found.families[method] in (RISK, DISAMBIGUATION)}
+    mine = {method for method, _ in tests if result.families[method] in (RISK, DISAMBIGUATION)}
     if not mine:
         return claim(statement, None, "no test against nnPU")
     counted = _counted(tests, mine)
@@ -85,9 +85,9 @@ def _self_trained(tests: Tests) -> Claim:
     return claim(statement, counted["worse"] > counted["better"], _words(counted))
 
 
-def _generative(found: Runs, tests: Tests) -> Claim:
+def _generative(result: Runs, tests: Tests) -> Claim:
     statement = "Generative methods rarely are significantly better, and can be significantly worse"
-    mine = {method for method, _ in tests if found.families[method] == GENERATIVE}
+    mine = {method for method, _ in tests if result.families[method] == GENERATIVE}
     if not mine:
         return claim(statement, None, "no test of a generative method")
     counted = _counted(tests, mine)
@@ -113,11 +113,11 @@ def limits(method: str, dataset: str) -> tuple[float, float]:
     """
     ours, nnpu = table_1()[method, dataset], table_1()["nnpu", dataset]
     gap = abs(ours.accuracy - nnpu.accuracy)
-    found = []
+    result = []
     for spread, times in ((abs(ours.sd - nnpu.sd), 1), (ours.sd + nnpu.sd, OTHERS)):
         t = gap / (spread / sqrt(SEEDS)) if spread else float("inf")
-        found.append(min(1.0, times * 2 * float(stats.t.sf(t, SEEDS - 1))))
-    return found[0], found[1]
+        result.append(min(1.0, times * 2 * float(stats.t.sf(t, SEEDS - 1))))
+    return result[0], result[1]
 
 
 def _follows() -> Claim:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally
-from pulens.doors.bounds import bounds
+from pulens.evaluation.bounds import bounds
 from pulens.research.studies._bounds import COLOURS, TrueRanking, band_holds, binormal, save
 from pulens.research.studies._study import Claim, Outcome, Study, Workbench
 from pulens.types import Floats
@@ -54,8 +54,8 @@ def draw_ranking(known: int, unlabelled: int, rng: np.random.Generator) -> tuple
 
 def area_bounds(ranking: TrueRanking, labels: Any, band: str) -> tuple[float, float]:
     tally = Tally.from_arrays(labels, ranking.scores)
-    found = bounds(tally, unlabelled_prior=UNLABELLED_PRIOR, scenario="single-set", band=band).roc_auc
-    return found.low, found.high
+    result = bounds(tally, unlabelled_prior=UNLABELLED_PRIOR, scenario="single-set", band=band).roc_auc
+    return result.low, result.high
 
 
 def run(bench: Workbench) -> Outcome:
@@ -80,13 +80,13 @@ def run(bench: Workbench) -> Outcome:
 
 def _by_size(bench: Workbench, repeats: int) -> dict[int, float]:
     """Mean width for each number of unlabelled rows."""
-    found = {}
+    result = {}
     for unlabelled in SMALLER:
         bench.progress(f"{unlabelled:,} unlabelled rows")
         rngs = (np.random.default_rng([bench.seed, unlabelled, repeat]) for repeat in range(min(repeats, 50)))
         pairs = [area_bounds(*draw_ranking(FEW, unlabelled, rng), "bootstrap") for rng in rngs]
-        found[unlabelled] = float(np.mean([high - low for low, high in pairs]))
-    return found
+        result[unlabelled] = float(np.mean([high - low for low, high in pairs]))
+    return result
 
 
 def _bands(bench: Workbench, repeats: int) -> dict[str, tuple[float, float]]:
@@ -120,18 +120,20 @@ def _table(widths: Widths, repeats: int) -> str:
     return "\n".join(lines)
 
 
-def _size_table(found: dict[int, float]) -> str:
+def _size_table(result: dict[int, float]) -> str:
     lines = [f"Mean width with {FEW} known positives (bootstrap)", f"  {'unlabelled rows':>16}{'width':>8}"]
-    return "\n".join([*lines, *(f"  {rows:>16,}{width:>8.3f}" for rows, width in found.items())])
+    return "\n".join([*lines, *(f"  {rows:>16,}{width:>8.3f}" for rows, width in result.items())])
 
 
-def _band_table(found: dict[str, tuple[float, float]], repeats: int) -> str:
+def _band_table(result: dict[str, tuple[float, float]], repeats: int) -> str:
     lines = [
         f"Does a 95% band on {SOME:,} known positives hold the rank CDF of {UNLABELLED // 25:,} latent ones? "
         f"{repeats} rankings",
         f"  {'band':<16}{'at every rank':>14}{'share of ranks':>16}",
     ]
-    return "\n".join([*lines, *(f"  {band:<16}{every:>14.0%}{share:>16.1%}" for band, (every, share) in found.items())])
+    return "\n".join(
+        [*lines, *(f"  {band:<16}{every:>14.0%}{share:>16.1%}" for band, (every, share) in result.items())]
+    )
 
 
 def _claims(
@@ -175,12 +177,12 @@ def _draw(widths: Widths, out: Path) -> tuple[Path, ...]:
     figure, ax = pyplot().subplots(figsize=(6.4, 4.6), layout="constrained")
     for b, (band, colour) in enumerate(zip(BANDS, ("ours", "third", "other"), strict=True)):
         for end in (0, 1):
-            found = widths.ends[:, b, :, end]
-            low, high = np.quantile(found, [0.025, 0.975], axis=1)
+            result = widths.ends[:, b, :, end]
+            low, high = np.quantile(result, [0.025, 0.975], axis=1)
             if b == 0:
                 ax.fill_between(KNOWN, low, high, color=COLOURS[colour], alpha=0.18, linewidth=0)
             ax.plot(
-                KNOWN, found.mean(axis=1), color=COLOURS[colour], marker="o", markersize=3,
+                KNOWN, result.mean(axis=1), color=COLOURS[colour], marker="o", markersize=3,
                 linestyle="-" if b == 0 else "--", label=band if end == 0 else None,
             )  # fmt: skip
     ax.axhline(widths.truth.mean(), color=COLOURS["truth"], linewidth=1, label="true area")

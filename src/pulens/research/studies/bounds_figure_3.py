@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
 from pulens.curves import roc_curve
-from pulens.doors.bounds import Bounds, bounds
 from pulens.estimate import Curve
+from pulens.evaluation.bounds import Bounds, bounds
 from pulens.plots import draw_curve
 from pulens.recovery import recover
 from pulens.recovery.assumptions import Assumptions
@@ -39,8 +39,8 @@ class Rates:
     @property
     def agreement(self) -> float:
         """Share of thresholds where more positives mean a lower rate if chance is beaten there, a higher one if not."""
-        settled = self.low != self.high
-        return float(((self.high < self.low) == self.beats_chance)[settled].mean())
+        resolved = self.low != self.high
+        return float(((self.high < self.low) == self.beats_chance)[resolved].mean())
 
 
 def rates(tally: Tally, low: float, high: float) -> Rates:
@@ -63,16 +63,16 @@ def run(bench: Workbench) -> Outcome:
         latent = round(UNLABELLED_PRIOR * UNLABELLED)
         ranking = binormal("simulated normal scores", KNOWN + latent, UNLABELLED - latent, rng)
         tally = Tally.from_arrays(ranking.labels(KNOWN, rng), ranking.scores)
-        found = {share: _bounds(tally, share) for share in SHARES}
+        result = {share: _bounds(tally, share) for share in SHARES}
         reach, safe = _bounds(tally, RANGE), _bounds(tally, RANGE, "dkw-two-sample")
-        areas[:, repeat] = [(one.roc_auc.low, one.roc_auc.high) for one in found.values()]
+        areas[:, repeat] = [(one.roc_auc.low, one.roc_auc.high) for one in result.values()]
         covered[repeat] = ranking.roc_auc in reach.roc_auc
         excess[:, repeat] = [_excess(ranking, one) for one in (reach, safe)]
         truths[repeat] = ranking.roc_auc
     turned = Tally.from_arrays(ranking.labels(KNOWN, rng), -ranking.scores)
     lemma = {"this ranking": rates(tally, *RANGE), "the same upside down": rates(turned, *RANGE)}
     tables = (_table(areas, truths, reach), _lemma_table(lemma))
-    files = () if bench.out is None else _draw(ranking, found, reach, bench.out)
+    files = () if bench.out is None else _draw(ranking, result, reach, bench.out)
     return Outcome(tables, _claims(areas, truths, covered, excess, lemma), files)
 
 
@@ -155,11 +155,11 @@ def _claims(
     )
 
 
-def _draw(ranking: TrueRanking, found: dict[float, Bounds], reach: Bounds, out: Path) -> tuple[Path, ...]:
+def _draw(ranking: TrueRanking, result: dict[float, Bounds], reach: Bounds, out: Path) -> tuple[Path, ...]:
     from pulens.plots.backend import pyplot
 
     figure, axes = pyplot().subplots(1, 2, figsize=(10.4, 4.8), sharey=True, layout="constrained")
-    for (share, one), colour in zip(found.items(), ("other", "fourth", "ours", "third"), strict=True):
+    for (share, one), colour in zip(result.items(), ("other", "fourth", "ours", "third"), strict=True):
         lower, upper = (height_at(curve, GRID) for curve in one.roc)
         axes[0].fill_between(
             GRID, lower, upper, color=COLOURS[colour], alpha=0.5, linewidth=0.5, label=f"share {share:g}"

@@ -128,11 +128,11 @@ def run(bench: Workbench) -> Outcome:
     packed = {name: packing.tally() for name, packing in PACKED.items()}
     bench.progress("rankings that the share fits")
     pair = crossing_pair(np.random.default_rng(bench.seed))
-    found = orders(pair)
+    result = orders(pair)
     slopes = derivatives(pair["model 1"])
-    tables = (_published_table(packed), _order_table(found), _slope_table(slopes))
+    tables = (_published_table(packed), _order_table(result), _slope_table(slopes))
     files = () if bench.out is None else _draw(packed, bench.out)
-    return Outcome(tables, _claims(packed, found, slopes), files)
+    return Outcome(tables, _claims(packed, result, slopes), files)
 
 
 def derivatives(tally: Tally, share: float = SHARE / 2, step: float = 1e-5) -> dict[str, tuple[float, float, float]]:
@@ -189,13 +189,13 @@ def _published_table(packed: dict[str, Tally]) -> str:
     return "\n".join(lines)
 
 
-def _order_table(found: dict[str, Order]) -> str:
+def _order_table(result: dict[str, Order]) -> str:
     lines = [
         f"Models whose ROC curves cross and whom a share of {SHARE:g} fits, shares from {PRIORS[0]:g} to "
         f"{PRIORS[-1]:g} (case-control, threshold {THRESHOLD:g})",
         f"  {'metric':<22}{f'at {PRIORS[0]:g}':>18}{f'at {PRIORS[-1]:g}':>18}{'ratio':>16}  order",
     ]
-    for metric, order in found.items():
+    for metric, order in result.items():
         first, second = (order.values[name] for name in MODELS)
         ratios = first / second
         ends = "".join(f"{f'{first[i]:.4f} {second[i]:.4f}':>18}" for i in (0, -1))
@@ -225,14 +225,14 @@ def _areas_reached(packed: dict[str, Tally]) -> int:
 
 
 def _claims(
-    packed: dict[str, Tally], found: dict[str, Order], slopes: dict[str, tuple[float, float, float]]
+    packed: dict[str, Tally], result: dict[str, Order], slopes: dict[str, tuple[float, float, float]]
 ) -> tuple[Claim, ...]:
     reached, cut = _areas_reached(packed), [area_by_equation_11(tally, SHARE) for tally in packed.values()]
     doubts = [impossible_rates(tally, Assumptions(SHARE, 0.0, Scenario.CASE_CONTROL)) for tally in packed.values()]
     most = most_by_equation_11(PUBLISHED[0.0][0] + 0.0005, SHARE)
     line = [straight_line(area, SHARE) for area in PUBLISHED[0.0]]
-    flips = {metric: order.crossings for metric, order in found.items()}
-    ratios = found["average_precision"].values["model 1"] / found["average_precision"].values["model 2"]
+    flips = {metric: order.crossings for metric, order in result.items()}
+    ratios = result["average_precision"].values["model 1"] / result["average_precision"].values["model 2"]
     moved, printed, derived = slopes["false positive rate"]
     some = [f"{metric} ({'; '.join(map(str, crossings))})" for metric, crossings in flips.items() if crossings]
     return (

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from pulens.counts.tally import Tally
 from pulens.curves import precision_recall_curve, roc_curve
 from pulens.curves.precision_recall import curve_areas
-from pulens.doors.bounds import Bounds, bounds
-from pulens.intervals.kernels.bands import rank_band
+from pulens.evaluation.bounds import Bounds, bounds
+from pulens.inference.kernels.bands import rank_band
 from pulens.plots import draw_curve
 from pulens.recovery import recover
 from pulens.recovery.assumptions import UNCORRECTED
@@ -51,12 +51,12 @@ class AreaGaps:
     precision_recall_outside: float
 
     @classmethod
-    def of(cls, ranking: TrueRanking, found: Bounds) -> AreaGaps:
+    def of(cls, ranking: TrueRanking, result: Bounds) -> AreaGaps:
         truth = recover(ranking.tally, UNCORRECTED)
         widths, outside = [], []
         for true_curve, pair in (
-            (roc_curve(truth), found.roc),
-            (precision_recall_curve(truth), found.precision_recall),
+            (roc_curve(truth), result.roc),
+            (precision_recall_curve(truth), result.precision_recall),
         ):
             lower, upper = (height_at(curve, GRID) for curve in pair)
             height = height_at(true_curve, GRID)
@@ -73,8 +73,8 @@ def run(bench: Workbench) -> Outcome:
     rng = np.random.default_rng(bench.seed)
     labels = ranking.labels(KNOWN, rng)
     tally = Tally.from_arrays(labels, ranking.scores)
-    found = {name: _bounds(tally, share) for name, share in SETTINGS.items()}
-    gaps = AreaGaps.of(ranking, found["right"])
+    result = {name: _bounds(tally, share) for name, share in SETTINGS.items()}
+    gaps = AreaGaps.of(ranking, result["right"])
     repeats = np.empty((draws, 5))
     for draw in range(draws):
         bench.progress(f"draw {draw + 1} of {draws}")
@@ -84,9 +84,9 @@ def run(bench: Workbench) -> Outcome:
         safe, _ = band_holds(ranking, known, "dkw-two-sample")
         precision = _average_precision(ranking)
         repeats[draw] = ranking.roc_auc in one.roc_auc, precision in one.average_precision, every, share, safe
-    tables = (_table(ranking, found), _gap_table(gaps))
-    files = () if bench.out is None else _draw(ranking, tally, labels, found, bench.out)
-    return Outcome(tables, _claims(ranking, found, gaps, repeats), files)
+    tables = (_table(ranking, result), _gap_table(gaps))
+    files = () if bench.out is None else _draw(ranking, tally, labels, result, bench.out)
+    return Outcome(tables, _claims(ranking, result, gaps, repeats), files)
 
 
 def _bounds(tally: Tally, share: float | tuple[float, float]) -> Bounds:
@@ -97,7 +97,7 @@ def _average_precision(ranking: TrueRanking) -> float:
     return curve_areas(precision_recall_curve(recover(ranking.tally, UNCORRECTED))).average_precision
 
 
-def _table(ranking: TrueRanking, found: dict[str, Bounds]) -> str:
+def _table(ranking: TrueRanking, result: dict[str, Bounds]) -> str:
     lines = [
         f"{ranking.name}: {KNOWN:,} known positives, {UNLABELLED:,} unlabelled rows, {UNLABELLED_PRIOR:.1%} of them "
         "positive",
@@ -106,7 +106,7 @@ def _table(ranking: TrueRanking, found: dict[str, Bounds]) -> str:
         "  published: curves only, no numbers",
         f"  {'share of positives':<22}{'ROC AUC: low, high':>22}{'average precision: low, high':>32}",
     ]
-    for name, one in found.items():
+    for name, one in result.items():
         area, precision = one.roc_auc, one.average_precision
         lines.append(
             f"  {name:<22}{f'{area.low:.3f} {area.high:.3f}':>22}{f'{precision.low:.3f} {precision.high:.3f}':>32}"
@@ -125,12 +125,12 @@ def _gap_table(gaps: AreaGaps) -> str:
     return "\n".join(lines)
 
 
-def _claims(ranking: TrueRanking, found: dict[str, Bounds], gaps: AreaGaps, repeats: Floats) -> tuple[Claim, ...]:
+def _claims(ranking: TrueRanking, result: dict[str, Bounds], gaps: AreaGaps, repeats: Floats) -> tuple[Claim, ...]:
     area, precision, every, share, safe = repeats.mean(axis=0)
     allowed = 0.95 - 3 * np.sqrt(0.95 * 0.05 / len(repeats))
     low = gaps.precision_recall[GRID <= LOW_RECALL].mean()
     high = gaps.precision_recall[GRID > LOW_RECALL].mean()
-    right, off, naive = found["right"], found["0.8 to 1.2 of it"], found["0"]
+    right, off, naive = result["right"], result["0.8 to 1.2 of it"], result["0"]
     moved = [off.roc_auc.width - right.roc_auc.width, off.average_precision.width - right.average_precision.width]
     on = f"on {ranking.name}; covtype is not among our data sets"
     return (
@@ -167,7 +167,7 @@ def _claims(ranking: TrueRanking, found: dict[str, Bounds], gaps: AreaGaps, repe
 
 
 def _draw(
-    ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8], found: dict[str, Bounds], out: Path
+    ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8], result: dict[str, Bounds], out: Path
 ) -> tuple[Path, ...]:
     from pulens.plots.backend import pyplot
 
@@ -185,7 +185,7 @@ def _draw(
         (right, "precision_recall", precision_recall_curve(truth)),
     ):
         for (name, one), colour, alpha in zip(
-            reversed(found.items()), ("third", "ours", "other"), (0.3, 0.6, 0.9), strict=True
+            reversed(result.items()), ("third", "ours", "other"), (0.3, 0.6, 0.9), strict=True
         ):
             lower, upper = (height_at(drawn, GRID) for drawn in getattr(one, kind))
             ax.fill_between(GRID, lower, upper, color=COLOURS[colour], alpha=alpha, linewidth=1, label=f"share {name}")

@@ -16,9 +16,9 @@ NO_NUMBERS = "published: curves, no numbers"
 
 def run(bench: Workbench) -> Outcome:
     """Mean calibration error on the test rows, with its standard error over trials."""
-    found = trained(bench)
-    claims = (_improve(found), _proper_loss(found), _pu_loss(found), _prone(found), _pu_estimate(found))
-    return Outcome((_table(found),), claims, draw(found, bench.out))
+    result = trained(bench)
+    claims = (_improve(result), _proper_loss(result), _pu_loss(result), _prone(result), _pu_estimate(result))
+    return Outcome((_table(result),), claims, draw(result, bench.out))
 
 
 def standard_errors(values: Floats) -> Floats:
@@ -27,15 +27,15 @@ def standard_errors(values: Floats) -> Floats:
     return np.asarray(values.std(axis=1, ddof=1) / np.sqrt(trials) if trials > 1 else np.zeros(len(values)), float)
 
 
-def _table(found: Trained) -> str:
-    heads = "".join(f"{f'n={size:,}':>18}" for size in found.design.sizes)
+def _table(result: Trained) -> str:
+    heads = "".join(f"{f'n={size:,}':>18}" for size in result.design.sizes)
     lines = [
-        f"Calibration error on MNIST's test rows, digits 5 to 9 positive; {found.design}; {NO_NUMBERS}",
+        f"Calibration error on MNIST's test rows, digits 5 to 9 positive; {result.design}; {NO_NUMBERS}",
         f"  {'setting':<14}{heads}   n: labelled rows, of PU settings positives",
     ]
-    for name, which in (("", found.errors), (" accuracy", found.accuracies), (" PU-ECE", found.pu_errors)):
+    for name, which in (("", result.errors), (" accuracy", result.accuracies), (" PU-ECE", result.pu_errors)):
         for setting in SETTINGS:
-            values = found.of(setting, which)
+            values = result.of(setting, which)
             cells = [
                 f"{mean:>10.3f} ±{spread:<6.3f}"
                 for mean, spread in zip(values.mean(axis=1), standard_errors(values), strict=True)
@@ -44,14 +44,14 @@ def _table(found: Trained) -> str:
     return "\n".join(lines)
 
 
-def _improve(found: Trained) -> Claim:
+def _improve(result: Trained) -> Claim:
     """A rise of less than two standard errors is no rise."""
     rises = []
     for setting in ("PN-logistic", "PN-sigmoid"):
-        values = found.of(setting, found.errors)
+        values = result.of(setting, result.errors)
         doubt = 2 * np.hypot(standard_errors(values)[1:], standard_errors(values)[:-1])
         rises += [setting for step, slack in zip(np.diff(values.mean(axis=1)), doubt, strict=True) if step > slack]
-    ends = {s: found.of(s, found.errors).mean(axis=1) for s in ("PN-logistic", "PN-sigmoid")}
+    ends = {s: result.of(s, result.errors).mean(axis=1) for s in ("PN-logistic", "PN-sigmoid")}
     falls = all(values[-1] < values[0] for values in ends.values())
     return Claim(
         "supervised networks are calibrated better the more rows they see, with either loss",
@@ -61,8 +61,8 @@ def _improve(found: Trained) -> Claim:
     )
 
 
-def _proper_loss(found: Trained) -> Claim:
-    logistic, sigmoid = (found.of(s, found.errors).mean(axis=1) for s in ("PN-logistic", "PN-sigmoid"))
+def _proper_loss(result: Trained) -> Claim:
+    logistic, sigmoid = (result.of(s, result.errors).mean(axis=1) for s in ("PN-logistic", "PN-sigmoid"))
     better = int((logistic < sigmoid).sum())
     return Claim(
         "supervised, the logistic loss is calibrated better than the sigmoid loss",
@@ -71,13 +71,13 @@ def _proper_loss(found: Trained) -> Claim:
     )
 
 
-def _pu_loss(found: Trained) -> Claim:
-    logistic, sigmoid = (found.of(s, found.errors) for s in ("PU-logistic", "PU-sigmoid"))
+def _pu_loss(result: Trained) -> Claim:
+    logistic, sigmoid = (result.of(s, result.errors) for s in ("PU-logistic", "PU-sigmoid"))
     better = int((sigmoid.mean(axis=1) < logistic.mean(axis=1)).sum())
-    sizes = len(found.design.sizes)
-    doubt = " of a shortened training on fewer rows" if found.design.epochs < 100 else ""
+    sizes = len(result.design.sizes)
+    doubt = " of a shortened training on fewer rows" if result.design.epochs < 100 else ""
     last = {loss: float(values[-1].mean()) for loss, values in (("sigmoid", sigmoid), ("logistic", logistic))}
-    right = {loss: float(found.of(f"PU-{loss}", found.accuracies)[-1].mean()) for loss in last}
+    right = {loss: float(result.of(f"PU-{loss}", result.accuracies)[-1].mean()) for loss in last}
     return Claim(
         "from PU data it is the other way round: the sigmoid loss is calibrated better",
         "reproduced" if 2 * better > sizes and last["sigmoid"] < last["logistic"] else "differs",
@@ -86,8 +86,8 @@ def _pu_loss(found: Trained) -> Claim:
     )
 
 
-def _prone(found: Trained) -> Claim:
-    means = {setting: found.of(setting, found.errors).mean(axis=1) for setting in SETTINGS}
+def _prone(result: Trained) -> Claim:
+    means = {setting: result.of(setting, result.errors).mean(axis=1) for setting in SETTINGS}
     best = {kind: np.minimum(means[f"{kind}-logistic"], means[f"{kind}-sigmoid"]) for kind in ("PN", "PU")}
     worse = int((best["PU"] > best["PN"]).sum())
     return Claim(
@@ -98,10 +98,10 @@ def _prone(found: Trained) -> Claim:
     )
 
 
-def _pu_estimate(found: Trained) -> Claim:
+def _pu_estimate(result: Trained) -> Claim:
     """The point of the paper: the error can be seen without negatives."""
-    gap = found.pu_errors - found.errors
-    correlation = float(np.corrcoef(found.pu_errors.ravel(), found.errors.ravel())[0, 1])
+    gap = result.pu_errors - result.errors
+    correlation = float(np.corrcoef(result.pu_errors.ravel(), result.errors.ravel())[0, 1])
     return Claim(
         "these errors can be estimated without negatives (PU-ECE of half the test rows)",
         "reproduced" if correlation > 0.9 else "differs",
@@ -110,7 +110,7 @@ def _pu_estimate(found: Trained) -> Claim:
     )
 
 
-def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
+def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
     """Error against labelled rows, bands of one standard error."""
     if out is None:
         return ()
@@ -119,14 +119,14 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     plt = pyplot()
     figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
     for setting in SETTINGS:
-        values = found.of(setting, found.errors)
+        values = result.of(setting, result.errors)
         mean, spread = values.mean(axis=1), standard_errors(values)
         ax.fill_between(
-            found.design.sizes, mean - spread, mean + spread, color=COLOURS[setting], alpha=0.2, linewidth=0
+            result.design.sizes, mean - spread, mean + spread, color=COLOURS[setting], alpha=0.2, linewidth=0
         )
-        ax.plot(found.design.sizes, mean, color=COLOURS[setting], marker="o", markersize=4, label=setting)
+        ax.plot(result.design.sizes, mean, color=COLOURS[setting], marker="o", markersize=4, label=setting)
     ax.set(xscale="log", xlabel="labelled rows (PU: labelled positives)", ylabel="calibration error on test rows")
-    ax.set_xticks(found.design.sizes, [f"{size:,}" for size in found.design.sizes])
+    ax.set_xticks(result.design.sizes, [f"{size:,}" for size in result.design.sizes])
     ax.minorticks_off()
     ax.set_ylim(bottom=0)
     ax.grid(alpha=0.25, which="both")

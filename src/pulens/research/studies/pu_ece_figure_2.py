@@ -18,13 +18,13 @@ COLLAPSED = 0.5  # of the spread under the other loss
 
 def run(bench: Workbench) -> Outcome:
     """Quantiles of the test rows' logits by class, networks trained with the most labelled rows."""
-    found = trained(bench)
-    return Outcome((_table(found),), (_collapse(found), _peaks(found, bench.seed)), draw(found, bench.out))
+    result = trained(bench)
+    return Outcome((_table(result),), (_collapse(result), _peaks(result, bench.seed)), draw(result, bench.out))
 
 
-def logits_of(found: Trained, setting: str, positive: bool, trial: int | None = None) -> Floats:
+def logits_of(result: Trained, setting: str, positive: bool, trial: int | None = None) -> Floats:
     """Logits of one class, of one network or of all trials together."""
-    chosen = found.test_logits(setting)[:, found.is_positive == positive]
+    chosen = result.test_logits(setting)[:, result.is_positive == positive]
     return np.asarray(chosen.ravel() if trial is None else chosen[trial])
 
 
@@ -34,27 +34,27 @@ def spread(values: Floats) -> float:
     return float(high - low)
 
 
-def _table(found: Trained) -> str:
+def _table(result: Trained) -> str:
     lines = [
-        f"Quantiles of logits on MNIST's test rows, {found.design.sizes[-1]:,} labelled rows; {found.design}; "
+        f"Quantiles of logits on MNIST's test rows, {result.design.sizes[-1]:,} labelled rows; {result.design}; "
         "published: histograms, no numbers",
         f"  {'setting':<14}{'class':<10}" + "".join(f"{f'{level:.0%}':>8}" for level in QUANTILES),
     ]
     for setting in SETTINGS:
         for positive in (True, False):
-            values = np.quantile(logits_of(found, setting, positive), QUANTILES)
+            values = np.quantile(logits_of(result, setting, positive), QUANTILES)
             word = "positive" if positive else "negative"
             lines.append(f"  {setting:<14}{word:<10}" + "".join(f"{value:>8.2f}" for value in values))
     return "\n".join(lines)
 
 
-def _collapse(found: Trained) -> Claim:
+def _collapse(result: Trained) -> Claim:
     spreads = {
-        setting: float(np.mean([spread(logits_of(found, setting, True, t)) for t in range(found.design.trials)]))
+        setting: float(np.mean([spread(logits_of(result, setting, True, t)) for t in range(result.design.trials)]))
         for setting in SETTINGS
     }
     others = min(value for setting, value in spreads.items() if setting != "PU-logistic")
-    middle = float(np.median(logits_of(found, "PU-logistic", True)))
+    middle = float(np.median(logits_of(result, "PU-logistic", True)))
     return Claim(
         "under nnPU with the logistic loss the logits of positives collapse towards a small constant",
         "reproduced" if spreads["PU-logistic"] < COLLAPSED * others else "differs",
@@ -64,11 +64,11 @@ def _collapse(found: Trained) -> Claim:
     )
 
 
-def _peaks(found: Trained, seed: int) -> Claim:
+def _peaks(result: Trained, seed: int) -> Claim:
     counts = {}
     for setting in ("PU-logistic", "PU-sigmoid"):
         mixture = fit_logit_mixture(
-            logits_of(found, setting, True, 0), logits_of(found, setting, False, 0), 0.49, seed=seed
+            logits_of(result, setting, True, 0), logits_of(result, setting, False, 0), 0.49, seed=seed
         )
         counts[setting] = (len(mixture.positive), len(mixture.negative))
     listed = ", ".join(f"{setting} {first} and {second}" for setting, (first, second) in counts.items())
@@ -81,7 +81,7 @@ def _peaks(found: Trained, seed: int) -> Claim:
     )
 
 
-def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
+def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
     """One panel per setting, first trial, both classes."""
     if out is None:
         return ()
@@ -90,7 +90,7 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     plt = pyplot()
     figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), layout="constrained")
     for ax, setting in zip(axes, SETTINGS, strict=True):
-        parts = [logits_of(found, setting, positive, 0) for positive in (True, False)]
+        parts = [logits_of(result, setting, positive, 0) for positive in (True, False)]
         low, high = np.quantile(np.concatenate(parts), [0.002, 0.998])
         edges = np.linspace(low, high, 61)
         ax.hist(parts[0], edges, color="#c8553d", alpha=0.6, label="positive")

@@ -16,27 +16,27 @@ EDGE = 0.05  # confidences within this of 0 or 1 count as saturated
 
 def run(bench: Workbench) -> Outcome:
     """Shares of test rows by confidence, networks trained with the most labelled rows."""
-    found = trained(bench)
-    shares = {setting: saturated(found, setting) for setting in SETTINGS}
-    return Outcome((_table(found),), _claims(shares), draw(found, bench.out))
+    result = trained(bench)
+    shares = {setting: saturated(result, setting) for setting in SETTINGS}
+    return Outcome((_table(result),), _claims(shares), draw(result, bench.out))
 
 
-def saturated(found: Trained, setting: str) -> float:
+def saturated(result: Trained, setting: str) -> float:
     """Share of confidences near 0 or 1, over all trials."""
-    confidences = expit(found.test_logits(setting))
+    confidences = expit(result.test_logits(setting))
     return float(np.mean((confidences < EDGE) | (confidences > 1 - EDGE)))
 
 
-def _table(found: Trained) -> str:
+def _table(result: Trained) -> str:
     edges = np.array([0, EDGE, 0.25, 0.5, 0.75, 1 - EDGE, 1])
     heads = [f"{low:g}-{high:g}" for low, high in pairwise(edges)]
     lines = [
-        f"Share of MNIST's test rows by confidence, {found.design.sizes[-1]:,} labelled rows; {found.design}; "
+        f"Share of MNIST's test rows by confidence, {result.design.sizes[-1]:,} labelled rows; {result.design}; "
         "published: histograms, no numbers",
         f"  {'setting':<14}" + "".join(f"{head:>11}" for head in heads),
     ]
     for setting in SETTINGS:
-        counted = np.histogram(expit(found.test_logits(setting)), edges)[0]
+        counted = np.histogram(expit(result.test_logits(setting)), edges)[0]
         lines.append(f"  {setting:<14}" + "".join(f"{share:>11.3f}" for share in counted / counted.sum()))
     return "\n".join(lines)
 
@@ -59,7 +59,7 @@ def _claims(shares: dict[str, float]) -> tuple[Claim, ...]:
     )
 
 
-def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
+def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
     """One panel per setting, first trial, both classes, rows on a logarithmic axis so that the middle can be seen."""
     if out is None:
         return ()
@@ -69,9 +69,9 @@ def draw(found: Trained, out: Path | None) -> tuple[Path, ...]:
     figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), sharey=True, layout="constrained")
     edges = np.linspace(0, 1, 41)
     for ax, setting in zip(axes, SETTINGS, strict=True):
-        confidences = expit(found.test_logits(setting)[0])
-        ax.hist(confidences[found.is_positive], edges, color="#c8553d", alpha=0.6, label="positive")
-        ax.hist(confidences[~found.is_positive], edges, color="#1f5fa8", alpha=0.6, label="negative")
+        confidences = expit(result.test_logits(setting)[0])
+        ax.hist(confidences[result.is_positive], edges, color="#c8553d", alpha=0.6, label="positive")
+        ax.hist(confidences[~result.is_positive], edges, color="#1f5fa8", alpha=0.6, label="negative")
         ax.set(title=setting, xlabel="confidence", yscale="log")
     axes[0].set_ylabel("test rows")
     axes[0].legend(fontsize=8)

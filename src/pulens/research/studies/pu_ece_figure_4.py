@@ -20,9 +20,9 @@ SETTINGS = (
 def run(bench: Workbench) -> Outcome:
     """Mean absolute error over trials in the two synthetic worlds of appendix D."""
     trials = 20 if bench.quick else 100
-    found: dict[str, dict[str, Biases]] = {}
+    result: dict[str, dict[str, Biases]] = {}
     for title, world in worlds().items():
-        found[title] = {
+        result[title] = {
             setting.name: biases(
                 world, setting, quick=bench.quick, trials=trials, seed=bench.seed, progress=bench.progress
             )
@@ -30,23 +30,23 @@ def run(bench: Workbench) -> Outcome:
         }
     tables = tuple(
         text_table(f"{title}, true error {worlds()[title].true_calibration_error():.6f}, {trials} trials", settings)
-        for title, settings in found.items()
+        for title, settings in result.items()
     )
-    files = draw_biases(found, bench.out, "pu-ece-figure-4")
-    return Outcome(tables, (*_claims(found), _on_mnist(bench, trials), ON_CIFAR), files)
+    files = draw_biases(result, bench.out, "pu-ece-figure-4")
+    return Outcome(tables, (*_claims(result), _on_mnist(bench, trials), ON_CIFAR), files)
 
 
-def _claims(found: dict[str, dict[str, Biases]]) -> tuple[Claim, ...]:
+def _claims(result: dict[str, dict[str, Biases]]) -> tuple[Claim, ...]:
     slopes = {
         (title, name): one.slope()
-        for title, settings in found.items()
+        for title, settings in result.items()
         for name, one in settings.items()
         if name != "all labelled, n = N"
     }
     steepest, flattest = min(slopes.values()), max(slopes.values())
     ratios = [
         float(settings["n_P = N, n_U = 10 N"].mean[-1] / settings["all labelled, n = N"].mean[-1])
-        for settings in found.values()
+        for settings in result.values()
     ]
     return (
         Claim(
@@ -83,8 +83,8 @@ def _on_mnist(bench: Workbench, trials: int) -> Claim:
     for name in ("PU-logistic", "PU-sigmoid"):
         logits, positive = networks.test_logits(name)[0], networks.is_positive
         world = fit_logit_mixture(logits[positive], logits[~positive], float(positive.mean()), seed=bench.seed)
-        found = biases(world, setting, quick=bench.quick, trials=trials, seed=bench.seed, progress=bench.progress)
-        slopes[name] = found.slope()
+        result = biases(world, setting, quick=bench.quick, trials=trials, seed=bench.seed, progress=bench.progress)
+        slopes[name] = result.slope()
     seen = ", ".join(f"{name} {slope:.2f}" for name, slope in slopes.items())
     return Claim(
         title,

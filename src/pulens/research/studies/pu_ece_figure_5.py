@@ -19,9 +19,9 @@ def run(bench: Workbench) -> Outcome:
         for fixed in FIXED
     ]
     settings.append(Setting(GROWING, lambda n: n, lambda n: math.inf))
-    found: dict[str, dict[str, Biases]] = {}
+    result: dict[str, dict[str, Biases]] = {}
     for title, world in worlds().items():
-        found[title] = {
+        result[title] = {
             setting.name: biases(
                 world, setting, quick=bench.quick, trials=trials, seed=bench.seed, progress=bench.progress
             )
@@ -29,14 +29,14 @@ def run(bench: Workbench) -> Outcome:
         }
     tables = tuple(
         text_table(f"{title}, true error {worlds()[title].true_calibration_error():.6f}, {trials} trials", each)
-        for title, each in found.items()
+        for title, each in result.items()
     )
-    return Outcome(tables, tuple(_claims(found)), draw_biases(found, bench.out, "pu-ece-figure-5"))
+    return Outcome(tables, tuple(_claims(result)), draw_biases(result, bench.out, "pu-ece-figure-5"))
 
 
-def _claims(found: dict[str, dict[str, Biases]]) -> list[Claim]:
+def _claims(result: dict[str, dict[str, Biases]]) -> list[Claim]:
     claims = []
-    for title, settings in found.items():
+    for title, settings in result.items():
         floors = {fixed: float(settings[f"n_P = {fixed:,}, n_U = N"].mean[-1]) for fixed in FIXED}
         growing = settings[GROWING]
         limits = {fixed: float(growing.mean[growing.sizes.index(fixed)]) for fixed in FIXED if fixed in growing.sizes}

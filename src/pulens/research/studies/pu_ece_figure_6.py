@@ -29,7 +29,7 @@ def run(bench: Workbench) -> Outcome:
     world = worlds()["less calibrated"]
     edges = width_edges(BINS)
     scores, truth = true_diagram(world, edges)
-    found, covered = np.empty((trials, BINS)), np.zeros(BINS)
+    result, covered = np.empty((trials, BINS)), np.zeros(BINS)
     for trial in range(trials):
         bench.progress(f"trial {trial + 1} of {trials}")
         labelled, unlabelled, _ = world.draw(LABELLED, UNLABELLED, np.random.default_rng([bench.seed, trial]))
@@ -41,10 +41,11 @@ def run(bench: Workbench) -> Outcome:
             binning="width",
             bins=BINS,
             seed=trial,
+            labelling="random",
         )
-        found[trial] = [one.fraction for one in diagram.bins]
+        result[trial] = [one.fraction for one in diagram.bins]
         covered += [one.interval is not None and truth[b] in one.interval for b, one in enumerate(diagram.bins)]
-    mean, deviation = found.mean(axis=0), found.std(axis=0, ddof=1)
+    mean, deviation = result.mean(axis=0), result.std(axis=0, ddof=1)
     lines = [
         f"{LABELLED:,} positives, {UNLABELLED:,} unlabelled rows, {trials} trials",
         f"  {'mean score':>10}{'true share':>12}{'PU share':>10}{'sd':>8}{'95% interval covers':>21}",

@@ -15,15 +15,15 @@ from pulens.research.studies._study import Outcome, Study, Workbench
 def run(bench: Workbench) -> Outcome:
     """The same experiment as Table 1, share by share; draws the figure where a folder is given."""
     results = run_experiment(bench)
-    found = claims(results, np.random.default_rng(bench.seed))
+    result = claims(results, np.random.default_rng(bench.seed))
     files = () if bench.out is None else (draw(results, bench.out / "pulp_figure_2.png"),)
-    return Outcome(_tables(results), found, files)
+    return Outcome(_tables(results), result, files)
 
 
 def _tables(results: Results) -> tuple[str, ...]:
     """Correlations with the most labels, one table for each labelling."""
     values = results.correlation(pooled=True)[-1]
-    found = []
+    result = []
     for place, scenario in enumerate(SCENARIOS):
         lines = [
             f"Rank correlation, {scenario}, {results.design.label_counts[-1]} labelled rows",
@@ -31,8 +31,8 @@ def _tables(results: Results) -> tuple[str, ...]:
         ]
         for prior, row in zip(results.design.priors, values[place], strict=True):
             lines.append(f"{prior:<20g}" + "".join(f"{value:>9.3f}" for value in row))
-        found.append("\n".join(lines))
-    return tuple(found)
+        result.append("\n".join(lines))
+    return tuple(result)
 
 
 def draw(results: Results, path: Path) -> Path:
@@ -43,9 +43,9 @@ def draw(results: Results, path: Path) -> Path:
     figure, axes = plt.subplots(2, 3, figsize=(12, 7), sharex=True, layout="constrained")
     parts = (("rank correlation", results.correlation(pooled=True)[-1]), ("mean deviation", results.deviation()[-1]))
     for row, (name, values) in zip(axes, parts, strict=True):
-        for ax, scenario, found in zip(row, SCENARIOS, values, strict=True):
+        for ax, scenario, result in zip(row, SCENARIOS, values, strict=True):
             for place, measure in enumerate(MEASURES):
-                ax.plot(results.design.priors, found[:, place], marker="o", markersize=3, label=measure)
+                ax.plot(results.design.priors, result[:, place], marker="o", markersize=3, label=measure)
             ax.set(title=scenario, ylabel=name)
     for ax in axes[-1]:
         ax.set_xlabel("share of positives among the unlabelled rows")

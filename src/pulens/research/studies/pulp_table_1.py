@@ -15,13 +15,13 @@ from pulens.research.studies._study import Outcome, Study, Workbench
 def run(bench: Workbench) -> Outcome:
     """The experiment on scikit-learn's digits, and on the paper's own data where ``PULENS_MIRROR`` has them."""
     results = run_experiment(bench)
-    shown, found = tables(results), claims(results, np.random.default_rng(bench.seed))
+    shown, result = tables(results), claims(results, np.random.default_rng(bench.seed))
     files: tuple[Path, ...] = ()
     if bench.out is not None:
         path = bench.out / "pulp_table_1.txt"
-        write_whole(path, "\n\n".join([*shown, *map(str, found)]))
+        write_whole(path, "\n\n".join([*shown, *map(str, result)]))
         files = (path,)
-    return Outcome(shown, found, files)
+    return Outcome(shown, result, files)
 
 
 STUDY = Study("Measures without negatives under random and biased labelling", SOURCE, run)

@@ -39,17 +39,17 @@ def _table(maps: dict[Truth, AreaMap], points: int) -> str:
     return "\n".join(lines)
 
 
-def _contrast(found: AreaMap) -> Any:
-    return found.estimates[:, None] - found.estimates[None, :]
+def _contrast(result: AreaMap) -> Any:
+    return result.estimates[:, None] - result.estimates[None, :]
 
 
 def _triangles(maps: dict[Truth, AreaMap]) -> Claim:
     """The infeasible estimates are exactly a band around the diagonal."""
     wrong = 0
-    for found in maps.values():
-        margin = np.abs(_contrast(found)) - 2 * abs(found.auc_pu - 0.5)
+    for result in maps.values():
+        margin = np.abs(_contrast(result)) - 2 * abs(result.auc_pu - 0.5)
         clear = np.abs(margin) > 1e-9  # points on the edge itself are decided by rounding
-        wrong += int(((margin < 0) != found.infeasible)[clear].sum())
+        wrong += int(((margin < 0) != result.infeasible)[clear].sum())
     return Claim(
         "feasible estimates form an upper left and a lower right triangle",
         "reproduced" if wrong == 0 else "differs",
@@ -58,7 +58,9 @@ def _triangles(maps: dict[Truth, AreaMap]) -> Claim:
 
 
 def _lower_right(maps: dict[Truth, AreaMap]) -> Claim:
-    highest = max(float(found.recovered[(_contrast(found) < 0) & ~found.infeasible].max()) for found in maps.values())
+    highest = max(
+        float(result.recovered[(_contrast(result) < 0) & ~result.infeasible].max()) for result in maps.values()
+    )
     return Claim(
         "in the lower right triangle the recovered AUC is at most 0.5",
         "reproduced" if highest <= 0.5 else "differs",
@@ -80,9 +82,9 @@ def _larger(maps: dict[Truth, AreaMap]) -> Claim:
 
 def _right_contrast(maps: dict[Truth, AreaMap]) -> Claim:
     worst = 0.0
-    for (alpha, beta, _), found in maps.items():
-        on_line = np.abs(_contrast(found) - (beta - alpha)) < 1e-9
-        worst = max(worst, float(found.error[on_line].max(initial=0.0)))
+    for (alpha, beta, _), result in maps.items():
+        on_line = np.abs(_contrast(result) - (beta - alpha)) < 1e-9
+        worst = max(worst, float(result.error[on_line].max(initial=0.0)))
     return Claim(
         "the recovered AUC is right wherever beta - alpha is",
         "reproduced" if worst < 1e-9 else "differs",
@@ -115,12 +117,12 @@ def draw(maps: dict[Truth, AreaMap], out: Path | None) -> tuple[Path, ...]:
 
 
 def draw_map(
-    ax: Any, found: AreaMap, alpha: float, beta: float, infeasible_colour: str, colours: str = "viridis"
+    ax: Any, result: AreaMap, alpha: float, beta: float, infeasible_colour: str, colours: str = "viridis"
 ) -> Any:
     """One heat map of absolute errors."""
-    masked = np.ma.masked_where(found.infeasible, found.error)
+    masked = np.ma.masked_where(result.infeasible, result.error)
     ax.set_facecolor(infeasible_colour)
-    shown = ax.pcolormesh(found.estimates, found.estimates, masked, vmin=0, vmax=1, cmap=colours, rasterized=True)
+    shown = ax.pcolormesh(result.estimates, result.estimates, masked, vmin=0, vmax=1, cmap=colours, rasterized=True)
     ax.axvline(alpha, color="#ffffff", linestyle=":", linewidth=1)
     ax.axhline(beta, color="#ffffff", linestyle=":", linewidth=1)
     ax.set_aspect("equal")

@@ -31,57 +31,57 @@ def lines(auc: float, alpha: float, beta: float) -> dict[str, float]:
 
 def run(bench: Workbench) -> Outcome:
     """The map of the caption's truth, the value of AUC_pu that belongs to it, and every line checked."""
-    found = area_map(AUC, ALPHA, BETA, 101 if bench.quick else 401)
+    result = area_map(AUC, ALPHA, BETA, 101 if bench.quick else 401)
     expected = {
-        "AUC_pu": found.auc_pu,
+        "AUC_pu": result.auc_pu,
         "AUC, the truth": AUC,
         "1": 1.0,
         "0": 0.0,
         "1 - AUC": 1 - AUC,
-        "1 - AUC_pu": 1 - found.auc_pu,
+        "1 - AUC_pu": 1 - result.auc_pu,
     }
     rows = [
         f"Truth: alpha {ALPHA:g}, beta {BETA:g}, AUC {AUC:g}",
         f"  {'AUC_pu by equation 4':<34}{'ours':>8}{'paper':>8}",
-        f"  {'at this truth':<34}{found.auc_pu:>8.3f}{PUBLISHED_AUC_PU:>8.3f}",
+        f"  {'at this truth':<34}{result.auc_pu:>8.3f}{PUBLISHED_AUC_PU:>8.3f}",
         f"  {'at beta 1 instead':<34}{observed_area(AUC, ALPHA, 1.0):>8.3f}",
         "",
         f"  {'estimates on the line':<34}{'recovered':>10}{'which is':>16}",
     ]
     worst = 0.0
     for name, offset in lines(AUC, ALPHA, BETA).items():
-        value = round(float(recovered_area(found.auc_pu, 0.0, offset)), 12) + 0.0
+        value = round(float(recovered_area(result.auc_pu, 0.0, offset)), 12) + 0.0
         worst = max(worst, abs(value - expected[name]))
         rows.append(f"  {f'beta = alpha {offset:+.3f}':<34}{value:>10.3f}{name:>16}")
     claims = (
         Claim(
             "(0.25, 0.75, 0.90) give AUC_pu = 0.80",
-            "reproduced" if abs(found.auc_pu - PUBLISHED_AUC_PU) < 5e-3 else "differs",
-            f"equation 4 gives {found.auc_pu:.2f}; 0.80 belongs to beta = 1: a slip in the caption",
+            "reproduced" if abs(result.auc_pu - PUBLISHED_AUC_PU) < 5e-3 else "differs",
+            f"equation 4 gives {result.auc_pu:.2f}; 0.80 belongs to beta = 1: a slip in the caption",
         ),
         Claim(
             "AUC_pu is recovered at alpha = 0, beta = 1, the truth on beta = alpha + (true beta - true alpha)",
             "reproduced" if worst < 1e-12 else "differs",
             f"largest deviation on the six lines {worst:.1e}",
         ),
-        _outside(found),
+        _outside(result),
     )
-    return Outcome(("\n".join(rows),), claims, draw(found, bench.out))
+    return Outcome(("\n".join(rows),), claims, draw(result, bench.out))
 
 
-def _outside(found: AreaMap) -> Claim:
+def _outside(result: AreaMap) -> Claim:
     """Between the lines of 1 and 0 nothing is feasible, outside them everything is."""
-    contrast = found.estimates[:, None] - found.estimates[None, :]
+    contrast = result.estimates[:, None] - result.estimates[None, :]
     band = np.abs(contrast) < lines(AUC, ALPHA, BETA)["1"] - 1e-9
-    agrees = bool((band == found.infeasible)[np.abs(np.abs(contrast) - lines(AUC, ALPHA, BETA)["1"]) > 1e-9].all())
+    agrees = bool((band == result.infeasible)[np.abs(np.abs(contrast) - lines(AUC, ALPHA, BETA)["1"]) > 1e-9].all())
     return Claim(
         "the region between the lines of 1 and 0 is infeasible",
         "reproduced" if agrees else "differs",
-        f"it is {found.infeasible.mean():.0%} of all estimates",
+        f"it is {result.infeasible.mean():.0%} of all estimates",
     )
 
 
-def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
+def draw(result: AreaMap, out: Path | None) -> tuple[Path, ...]:
     """The map, grey where no area is feasible, and the notable lines."""
     if out is None:
         return ()
@@ -89,7 +89,7 @@ def draw(found: AreaMap, out: Path | None) -> tuple[Path, ...]:
 
     plt = pyplot()
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-    shown = draw_map(left, found, ALPHA, BETA, "#d4d4d4", "Blues")
+    shown = draw_map(left, result, ALPHA, BETA, "#d4d4d4", "Blues")
     for line in left.lines:
         line.set_color("#c8553d")
     figure.colorbar(shown, ax=left, label="|recovered AUC - AUC|")

@@ -111,19 +111,19 @@ def _sides(differences: dict[str, Floats]) -> Claim:
 
 
 def _indirect_wins(ours: dict[str, Floats], paper: dict[str, Floats]) -> list[Claim]:
-    found = []
+    result = []
     for words, indirect, direct in (("known", "IR", "DR"), ("estimated", "IE", "DE")):
         mine = counting_test(ours[indirect], ours[direct])
         theirs = counting_test(paper[indirect], paper[direct])
         gain = float(ours[direct].mean() - ours[indirect].mean())
-        found.append(
+        result.append(
             Claim(
                 f"the indirect method beats the direct one, alpha and beta {words}",
                 "reproduced" if mine.p_value < 0.05 else "differs",
                 f"{mine}; from the published digits {theirs}. The mean gain is {gain:.4f}",
             )
         )
-    return found
+    return result
 
 
 def _uniformly_better(ours: dict[str, Floats], paper: dict[str, Floats]) -> Claim:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import attrgetter
+from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from pulens.atomic_write import write_whole
 from pulens.errors import PulensError
 from pulens.learning.learners import advise
+from pulens.research.benchmark.wild import family_of, wild_folder, worlds
 from pulens.research.studies._stored import store_path
 from pulens.research.studies._study import Claim, Outcome, Study, Verdict, Workbench
+from pulens.research.studies._wild import on_all_cores
 from pulens.research.studies._wild_learners import (
     METRICS,
     NAMES,
     WildRun,
     by_family,
     complete,
-    family_of,
-    folder,
     read_runs,
     regrets,
     run_world,
-    worlds,
 )
 
+BATCH = 64  # runs between two writes of what --out keeps
 QUICK = ("logistic regression", "boosting", "PUBagging", "ElkanNoto")
 CALLS = {
     "boosted_pu": "BoostedPU",
@@ -40,23 +42,24 @@ CALLS |= {"pu_bagging around boosting": "PUBagging, boosting", "naive boosting a
 
 def run(bench: Workbench) -> Outcome:
     """Trains what ``--out`` does not hold yet; ``--quick`` takes one data set of each family and four learners."""
-    place, store = folder(), store_path(bench, "wild-learners", ".jsonl")
+    store = store_path(bench, "wild-learners", ".jsonl")
     runs = read_runs(store)
     done = {(one.world, one.learner) for one in runs}
-    seen: set[str] = set()
-    for path, world in worlds(place):
-        family = family_of(world)
-        if bench.quick and family in seen:
-            continue
-        seen.add(family)
-        for name in QUICK if bench.quick else NAMES:
-            if (world["world"], name) in done:
-                continue
-            bench.progress(f"{world['world']}: {name}")
-            runs.append(run_world(path, world, name, bench.seed))
-            if store is not None:
-                write_whole(store, "\n".join(one.to_line() for one in runs))
+    listed = list(worlds(wild_folder()))
+    if bench.quick:
+        listed = list({family_of(world): (path, world) for path, world in reversed(listed)}.values())[::-1]
+    names = QUICK if bench.quick else NAMES
+    jobs = [(*one, name, bench.seed) for name in names for one in listed if (one[1]["world"], name) not in done]
+    for begin in range(0, len(jobs), BATCH):
+        bench.progress(f"{begin} of {len(jobs)} runs")
+        runs += on_all_cores(_run, jobs[begin : begin + BATCH])
+        if store is not None:
+            write_whole(store, "\n".join(one.to_line() for one in runs))
     return outcome_of(runs)
+
+
+def _run(job: tuple[Path, dict[str, Any], str, int]) -> WildRun:
+    return run_world(*job)
 
 
 def outcome_of(runs: Sequence[WildRun]) -> Outcome:
@@ -104,24 +107,26 @@ def _families(runs: Sequence[WildRun], names: Sequence[str]) -> str:
 
 def _claims(runs: Sequence[WildRun], names: Sequence[str]) -> tuple[Claim, ...]:
     """Whether a PU learner gains on counting unlabelled rows as negatives, and what the package's advice loses."""
-    found = []
+    result = []
     means = {name: by_family([r for r in runs if r.learner == name], attrgetter("roc_auc")) for name in names}
     if {"boosting", "BoostedPU"} <= means.keys():
         gain = 100 * (means["BoostedPU"] - means["boosting"])
-        found.append(_claim("BoostedPU ranks better than boosting of labelled against unlabelled rows", gain > 0, gain))
+        result.append(
+            _claim("BoostedPU ranks better than boosting of labelled against unlabelled rows", gain > 0, gain)
+        )
     if {"logistic regression", "NNPU"} <= means.keys():
         gain = 100 * (means["NNPU"] - means["logistic regression"])
-        found.append(_claim("NNPU ranks better than logistic regression", gain > 0, gain))
+        result.append(_claim("NNPU ranks better than logistic regression", gain > 0, gain))
     advised = [run for run in runs if _advised(run, names) is not None]
     if advised:
         lost = 100 * _mean(regrets(advised, "roc_auc", lambda run: str(_advised(run, names))))
         best = min(names, key=lambda name: _mean(regrets(runs, "roc_auc", name)))
         least = 100 * _mean(regrets(runs, "roc_auc", best))
         told = f"{lost:.1f} points of ROC AUC; always {best}: {least:.1f}"
-        found.append(
+        result.append(
             Claim("The learner that learners.advise names first loses at most 2 points", _verdict(lost <= 2), told)
         )
-    return tuple(found)
+    return tuple(result)
 
 
 def _advised(run: WildRun, names: Sequence[str]) -> str | None:

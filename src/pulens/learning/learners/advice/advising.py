@@ -15,7 +15,7 @@ from pulens.learning.learners.advice.expected import CONFIDENCE, expected_losses
 from pulens.learning.learners.base.labels import label_codes
 from pulens.scenario import DEFAULT_SCENARIO, check_scenario
 
-WIDTH = 110  # of the text
+WIDTH = 80  # of the text
 FEW_NEAR = 0.1  # likeness below which no archived condition is called similar
 
 
@@ -64,12 +64,12 @@ class Advice(ShownAsText):
         lines = [
             f"{self.rows:,} rows of kind {self.kind}, {self.labelled:,} labelled, {self.scenario}, class prior {known}",
             "",
-            f"  {'try':<34}{'expected loss':>14}  {'95% interval':<16}worst",
+            f"  {'try':<28}{'expected loss':>14}  {'95% interval':<14}worst",
         ]
         for one in self.suggestions:
             interval = "one data set" if one.interval is None else _points(one.interval)
             lines.append(
-                f"  {one.title:<34}{100 * one.expected_loss:>14.1f}  {interval:<16}"
+                f"  {one.title:<28}{100 * one.expected_loss:>14.1f}  {interval:<14}"
                 f"{100 * one.worst_loss:.1f} on {one.worst_on}"
             )
         lines += ["", "in Python:", *(f"  {one.call}" for one in self.suggestions), ""]
@@ -136,14 +136,14 @@ def advise(
     asked = Circumstances(kind, rows, labelled, where, value, value is not None)
     table = archived()
     cells = table.of_kind(kind)
-    found = expected_losses(cells, asked)
+    result = expected_losses(cells, asked)
     likest: dict[str, float] = {}
     for cell in cells:
         if cell.condition.kind == kind:
             likest[cell.data_set] = max(likest.get(cell.data_set, 0.0), likeness(asked, cell.condition))
     near = sorted(likest, key=lambda name: (-likest[name], name))
     notice = _notice(asked, max(likest.values()), [cell.condition for cell in cells if cell.condition.kind == kind])
-    compared = tuple(sorted(one.learner for one in found))
+    compared = tuple(sorted(one.learner for one in result))
     return Advice(
         tuple(
             Suggestion(
@@ -155,7 +155,7 @@ def advise(
                 one.worst,
                 one.worst_on,
             )
-            for one in found[:suggestions]
+            for one in result[:suggestions]
         ),
         kind,
         rows,

@@ -66,20 +66,20 @@ def read_table(stored: Mapping[str, Any]) -> Archived:
     """The table from its plain form."""
     cells = tuple(
         ArchivedCell(
-            found["source"],
-            found["data_set"],
+            result["source"],
+            result["data_set"],
             Circumstances(
-                found["kind"],
-                found["rows"],
-                found["labelled"],
-                found["scenario"],
-                found["class_prior"],
-                found["prior_known"],
+                result["kind"],
+                result["rows"],
+                result["labelled"],
+                result["scenario"],
+                result["class_prior"],
+                result["prior_known"],
             ),
-            found["seeds"],
-            found["accuracy"],
+            result["seeds"],
+            result["accuracy"],
         )
-        for found in stored["cells"]
+        for result in stored["cells"]
     )
     named = {name: stored[name] for name in ("titles", "calls", "sources", "source_of", "left_out")}
     return Archived(cells, **named)

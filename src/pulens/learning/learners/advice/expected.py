@@ -72,8 +72,8 @@ def expected_losses(cells: Sequence[ArchivedCell], asked: Circumstances) -> list
             losses[learner][cell.data_set].append((weight, loss))
             if cell.condition.kind == asked.kind:
                 of_kind.add(learner)
-    found = [_expected(learner, weights[learner], losses[learner], alike) for learner in of_kind]
-    return sorted(found, key=lambda one: (one.loss, one.learner))
+    result = [_expected(learner, weights[learner], losses[learner], alike) for learner in of_kind]
+    return sorted(result, key=lambda one: (one.loss, one.learner))
 
 
 def _expected(

@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from pulens.counts.sample import LABELLED
 from pulens.errors import AssumptionError, InputError, shown
+from pulens.keywords import check_flags
 from pulens.learning.learners.base.chance import state_number
 from pulens.learning.learners.base.labels import label_codes
 from pulens.learning.learners.base.prior import resolved_prior
@@ -61,6 +62,7 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _labelled(self, y: Any, rows: int) -> Booleans:
         """Which rows are labelled, both kinds being there."""
+        check_flags(self)
         labelled: Booleans = label_codes(y, rows, positive=self.positive, who=type(self).__name__) == LABELLED
         if not labelled.any() or labelled.all():
             missing = "labelled positive (1)" if not labelled.any() else "unlabelled (0)"
@@ -80,10 +82,10 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             from pulens.priors.from_features import estimate_prior_from_features
 
             seed = int(seed_of(self.random_state).generate_state(1)[0])
-            found = estimate_prior_from_features(
+            result = estimate_prior_from_features(
                 flat(X), labelled.astype(int), method=method, scenario=str(scenario), seed=seed
             )
-            return float(np.clip(found.value, 1e-6, 1 - 1e-6))
+            return float(np.clip(result.value, 1e-6, 1 - 1e-6))
 
         return resolved_prior(
             self.class_prior,

@@ -74,7 +74,7 @@ def cut_of_prior(learner: Any, population: NDArray[np.float32]) -> float | None:
     called = int((scores > learner.cut_).sum())
     pairs = ((called, prior * scores.size), (scores.size - called, (1 - prior) * scores.size))
     far_off = any(
-        wanted >= FEWEST_TO_CALL and not wanted <= found * FAR_OFF <= FAR_OFF**2 * wanted for found, wanted in pairs
+        wanted >= FEWEST_TO_CALL and not wanted <= result * FAR_OFF <= FAR_OFF**2 * wanted for result, wanted in pairs
     )
     if np.ptp(scores) == 0 or not far_off:
         return None
@@ -93,12 +93,12 @@ def warn_if_untaught(learner: Any, labelled: NDArray[np.float32], unlabelled: ND
         )
 
 
-def warn_that_training_lost(learner: Any, before: float, found: float) -> None:
+def warn_that_training_lost(learner: Any, before: float, result: float) -> None:
     """Warn that the network kept is the one from which training began."""
     warnings.warn(
         f"{type(learner).__name__} lost what it began with: labelled rows outscore unlabelled ones with a chance of "
-        f"{before:.2f} at the start, a short nnPU training, and of {found:.2f} in the end. Training has collapsed, and "
-        "the start is kept (best_epoch_ is 0): compare it as nnPU, give more labelled rows, or take another learner.",
+        f"{before:.2f} at the start, a short nnPU training, and of {result:.2f} in the end. Training has collapsed, "
+        "and the start is kept (best_epoch_ is 0): compare it as nnPU, label more rows, or take another learner.",
         CollapseWarning,
         stacklevel=5,  # whoever called fit
     )

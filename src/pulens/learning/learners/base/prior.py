@@ -96,5 +96,5 @@ def estimated_class_prior(
         steps.append(PCA(100, random_state=start))
     model = make_pipeline(*steps, LogisticRegression(C=0.1, max_iter=200))
     told: Any = {"method": method, "seed": start, "scenario": scenario, "groups": groups}
-    found = estimate_prior_from_features(flat, labels, model=model, **told)
-    return float(found.value)
+    result = estimate_prior_from_features(flat, labels, model=model, **told)
+    return float(result.value)

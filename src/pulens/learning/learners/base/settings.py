@@ -94,8 +94,8 @@ def limits_of(kind: type, name: str) -> Limits:
         if declared is None:
             continue
         if LIMITS in declared.metadata:
-            found: Limits = declared.metadata[LIMITS]
-            return found
+            result: Limits = declared.metadata[LIMITS]
+            return result
         ours = ours or base.__module__.startswith("pulens.")
     # what settings of others may be below zero is theirs to say
     return NOT_NEGATIVE if ours else ANYTHING

@@ -32,7 +32,7 @@ def numbers_only(who: str) -> Iterator[None]:
         raise
     except TypeError as error:
         raise NotNumbersError(f"{who} cannot read X: {error}") from error
-    except (ValueError, RuntimeError) as error:
+    except (ValueError, RuntimeError, OverflowError) as error:
         said = str(error)
         if "contains NaN" in said:
             raise InputError(

@@ -150,8 +150,8 @@ def positive_probability(model: Any, X: Any) -> Floats:
             chance = model.predict_proba(X)[:, 1]
         else:
             chance = 0.5 + 0.5 * np.tanh(0.5 * model.decision_function(X))
-    found: Floats = np.clip(np.asarray(chance, float), SMALLEST, 1 - SMALLEST)
-    return found
+    result: Floats = np.clip(np.asarray(chance, float), SMALLEST, 1 - SMALLEST)
+    return result
 
 
 def odds(probability: Any) -> Any:
@@ -164,8 +164,8 @@ def log_odds_beyond(probability: Floats, cut: float) -> Floats:
     >>> log_odds_beyond(np.array([0.2]), 0.2)
     array([0.])
     """
-    found: Floats = logit(probability) - logit(np.clip(cut, SMALLEST, 1 - SMALLEST))
-    return found
+    result: Floats = logit(probability) - logit(np.clip(cut, SMALLEST, 1 - SMALLEST))
+    return result
 
 
 def posterior_from_odds(beyond: Floats) -> Floats:

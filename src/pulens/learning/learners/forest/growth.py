@@ -96,16 +96,16 @@ def grow(search: NodeSearch, keys: Keys) -> list[Tree]:
         stopped = risk.is_final(level.labelled, impurity) | (level.sizes() <= growth.min_samples_leaf)
         stopped |= depth >= growth.max_depth
         active = level.keep(~stopped)
-        found = search.splits(active)
-        split = found.feature >= 0
+        result = search.splits(active)
+        split = result.feature >= 0
         here = np.flatnonzero(~stopped)[split]
-        nodes["feature"][here] = found.feature[split]
-        nodes["threshold"][here] = found.threshold[split]
+        nodes["feature"][here] = result.feature[split]
+        nodes["threshold"][here] = result.threshold[split]
         with np.errstate(invalid="ignore"):  # unbiased risks may be minus infinity on both sides
-            nodes["gain"][here] = impurity[here] - found.risk[split]
+            nodes["gain"][here] = impurity[here] - result.risk[split]
         nodes["left"][here] = made + 2 * np.arange(here.size)
         nodes["right"][here] = nodes["left"][here] + 1
-        level = _descend(active, found)
+        level = _descend(active, result)
         tree_of.append(np.repeat(tree_of[-1][here], 2))
         made += 2 * here.size
         depth += 1
@@ -126,13 +126,13 @@ def _leaves(level: Level) -> dict[str, Any]:
     }
 
 
-def _descend(level: Level, found: Splits) -> Level:
+def _descend(level: Level, result: Splits) -> Level:
     """The next level: rows of each split node, left ones first; rows of leaves are gone."""
-    split = found.feature >= 0
+    split = result.feature >= 0
     sizes = level.sizes()
     kept = np.repeat(split, sizes)
-    rows, is_left = level.rows[kept], found.is_left[kept]
-    sizes, left_sizes = sizes[split], found.size[split]
+    rows, is_left = level.rows[kept], result.is_left[kept]
+    sizes, left_sizes = sizes[split], result.size[split]
     starts, node = starts_of(sizes), np.repeat(np.arange(sizes.size), sizes)
     before: Ints = np.cumsum(is_left) - is_left  # left rows anywhere before this one
     left_rank: Ints = before - before[starts][node]
@@ -147,10 +147,10 @@ def _descend(level: Level, found: Splits) -> Level:
     return Level(
         rows=moved,
         starts=starts_of(children(left_sizes, sizes)),
-        labelled=children(found.labelled[split], level.labelled[split]),
-        unlabelled=children(found.unlabelled[split], level.unlabelled[split]),
+        labelled=children(result.labelled[split], level.labelled[split]),
+        unlabelled=children(result.unlabelled[split], level.unlabelled[split]),
         keys=np.stack([mixed(keys ^ SIDE), mixed(keys ^ (SIDE << np.uint64(1)))], 1).ravel(),
-        width=np.repeat(found.width[split], 2),
+        width=np.repeat(result.width[split], 2),
     )
 
 

@@ -51,16 +51,16 @@ class NodeRisk:
         inner = (negative > 0) & (positive > 0)
         if self.loss == "logistic":  # W_U times the entropy of W_P / W_U, in nats
             value = xlogy(unlabelled, unlabelled) - xlogy(positive, positive)
-            found = np.where(inner, value - xlogy(np.maximum(negative, 0), np.maximum(negative, 0)), 0.0)
-            return np.where(below, -np.inf, found) if self.risk == "upu" else found
+            result = np.where(inner, value - xlogy(np.maximum(negative, 0), np.maximum(negative, 0)), 0.0)
+            return np.where(below, -np.inf, result) if self.risk == "upu" else result
         with np.errstate(divide="ignore", invalid="ignore"):
             curve = 4 * positive * negative / unlabelled
-        found = np.where(inner, curve, 0.0)
+        result = np.where(inner, curve, 0.0)
         if self.risk == "nnpu":
-            return found
+            return result
         if self.loss == "savage":
-            return np.where(below, 4 * negative, found)
-        return np.where(below, np.where(unlabelled > 0, curve, -np.inf), found)
+            return np.where(below, 4 * negative, result)
+        return np.where(below, np.where(unlabelled > 0, curve, -np.inf), result)
 
     def is_final(self, n_labelled: Any, impurity: Floats) -> NDArray[np.bool_]:
         """Whether splitting a node cannot lower its risk any more."""

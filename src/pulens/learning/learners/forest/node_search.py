@@ -119,20 +119,20 @@ class NodeSearch:
     def splits(self, level: Level) -> Splits:
         """Search every node. Nodes whose first features are constant look at more of them, up to all."""
         d = self.X.shape[1]
-        found = Splits.none_yet(level)
+        result = Splits.none_yet(level)
         sizes = level.sizes()
         waiting = np.ones(sizes.size, bool)
         while waiting.any():
-            width = int(found.width[waiting].min())
-            batch = np.flatnonzero(waiting & (found.width == width))
+            width = int(result.width[waiting].min())
+            batch = np.flatnonzero(waiting & (result.width == width))
             cost = np.cumsum(np.maximum(sizes[batch] * width, d))
             for part in np.split(batch, np.flatnonzero(np.diff(cost // ELEMENTS)) + 1):
-                done = self._look(level, sizes, part, width, found)
+                done = self._look(level, sizes, part, width, result)
                 waiting[part[done]] = False
-                found.width[part[~done]] = min(2 * width, d)
-        return found
+                result.width[part[~done]] = min(2 * width, d)
+        return result
 
-    def _look(self, level: Level, sizes: Ints, part: Ints, width: int, found: Splits) -> Booleans:
+    def _look(self, level: Level, sizes: Ints, part: Ints, width: int, result: Splits) -> Booleans:
         """Try to settle the nodes of a part by looking at ``width`` features of each; says which are settled."""
         d = self.X.shape[1]
         k = min(self.growth.max_features, d)
@@ -164,7 +164,7 @@ class NodeSearch:
             places += (np.arange(node.size) * width)[:, None]
             values = values.ravel().take(places)
         nodes = _Nodes(part, node, starts, size, positions, self.labelled[level.rows[positions]], values, *tables)
-        self._cut(nodes, found)
+        self._cut(nodes, result)
         return done
 
     def _random_features(self, keys: Keys, width: int) -> tuple[Ints, Keys]:
@@ -179,7 +179,7 @@ class NodeSearch:
         order = np.argsort(chance, axis=1)
         return np.take_along_axis(features, order, 1), np.take_along_axis(chance, order, 1)
 
-    def _cut(self, nodes: _Nodes, found: Splits) -> None:
+    def _cut(self, nodes: _Nodes, result: Splits) -> None:
         """Draw cut points for every feature that varies; keep the one of lowest risk, the first among equals."""
         values, node, everyone = nodes.values, nodes.node, np.arange(nodes.part.size)
         lowest_here, highest_here = (np.repeat(table, nodes.size, axis=0) for table in (nodes.low, nodes.high))
@@ -212,14 +212,14 @@ class NodeSearch:
             better = (lowest < best) & possible[everyone, choice]
             best[better] = lowest[better]
             at, where, chosen = nodes.part[better], everyone[better], choice[better]
-            found.feature[at] = nodes.features[where, chosen]
-            found.threshold[at] = cut[where, chosen]
-            found.risk[at] = lowest[better]
-            found.labelled[at] = labelled[where, chosen]
-            found.unlabelled[at] = counted[where, chosen]
-            found.size[at] = size[where, chosen]
+            result.feature[at] = nodes.features[where, chosen]
+            result.threshold[at] = cut[where, chosen]
+            result.risk[at] = lowest[better]
+            result.labelled[at] = labelled[where, chosen]
+            result.unlabelled[at] = counted[where, chosen]
+            result.size[at] = size[where, chosen]
             moved = np.flatnonzero(better[node])
-            found.is_left[nodes.positions[moved]] = is_left[moved, choice[node[moved]]]
+            result.is_left[nodes.positions[moved]] = is_left[moved, choice[node[moved]]]
 
     def _large_enough(self, left: Ints, size: Ints) -> Booleans | bool:
         fewest = self.growth.min_samples_leaf

@@ -117,10 +117,10 @@ def boosted_trees(models: Sequence[Any]) -> tuple[NumericTrees, float]:
 
 def forest_trees(trees: Iterable[Any], stand_ins: Floats) -> NumericTrees:
     """Trees of ``sklearn.tree`` regressors; a missing value goes where its column's stand-in would."""
-    found = []
+    result = []
     for tree in trees:
         feature = np.where(tree.children_left < 0, -1, tree.feature)
-        found.append(
+        result.append(
             {
                 "feature": feature,
                 "threshold": tree.threshold,
@@ -130,4 +130,4 @@ def forest_trees(trees: Iterable[Any], stand_ins: Floats) -> NumericTrees:
                 "value": tree.value[:, 0, 0],
             }
         )
-    return NumericTrees.joined(found)
+    return NumericTrees.joined(result)

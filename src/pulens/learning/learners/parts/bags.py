@@ -123,13 +123,13 @@ def _seen(known: TrainingRows, places: Whole) -> Booleans:
 def _averaged(scores: Floats, which: Booleans) -> Floats:
     """The mean over some members of each row; where there are none, over all."""
     chosen = which | ~which.any(axis=0)
-    found: Floats = (scores * chosen).sum(axis=0) / chosen.sum(axis=0)
-    return found
+    result: Floats = (scores * chosen).sum(axis=0) / chosen.sum(axis=0)
+    return result
 
 
 def _log_odds(shares: Floats) -> Floats:
-    found: Floats = logit(np.clip(shares, SHARES, 1 - SHARES))
-    return found
+    result: Floats = logit(np.clip(shares, SHARES, 1 - SHARES))
+    return result
 
 
 def deal_bags(known: TrainingRows, members: int, rng: np.random.Generator) -> Iterator[Bag]:
@@ -187,5 +187,5 @@ def _spread(scores: Floats, labelled: Booleans) -> Floats:
     """Scores in deviations of the unlabelled rows, so that neither kind of tree outweighs the other."""
     other = scores[~labelled]
     deviation = float(other.std())
-    found: Floats = (scores - other.mean()) / (deviation if deviation > 0 else 1.0)
-    return found
+    result: Floats = (scores - other.mean()) / (deviation if deviation > 0 else 1.0)
+    return result

@@ -38,10 +38,10 @@ def group_loss(logarithms: torch.Tensor, together: torch.Tensor, valid: torch.Te
 
 def same_group(groups: torch.Tensor, predicted: torch.Tensor | None = None) -> torch.Tensor:
     """Who belongs together: rows of one group [R, n], cut off where predictions differ; views repeat: [R, n, 2n]."""
-    found = groups[:, :, None] == groups[:, None, :]
+    result = groups[:, :, None] == groups[:, None, :]
     if predicted is not None:
-        found = found & (predicted[:, :, None] == predicted[:, None, :])
-    return torch.cat([found, found], 2)
+        result = result & (predicted[:, :, None] == predicted[:, None, :])
+    return torch.cat([result, result], 2)
 
 
 def nearest(weak: torch.Tensor, strong: torch.Tensor, valid: torch.Tensor, count: int) -> torch.Tensor:

@@ -14,8 +14,8 @@ NEGLIGIBLE = 1e-13
 def squared_distances(X: Floats, centres: Floats) -> Floats:
     """Rows x centres. Both are moved to the centres' mean first: distances of far-off rows keep their digits."""
     middle = centres.mean(0)
-    found: Floats = euclidean_distances(X - middle, centres - middle, squared=True)
-    return found
+    result: Floats = euclidean_distances(X - middle, centres - middle, squared=True)
+    return result
 
 
 def gaussian_features(distances: Floats, bandwidth: float) -> Floats:
@@ -40,5 +40,5 @@ def directions(features: Floats) -> Floats:
     (2, 1)
     """
     values, vectors = np.linalg.eigh(features.T @ features / len(features))
-    found: Floats = vectors[:, values > NEGLIGIBLE]
-    return found
+    result: Floats = vectors[:, values > NEGLIGIBLE]
+    return result

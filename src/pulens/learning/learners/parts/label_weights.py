@@ -45,18 +45,18 @@ def label_weights(known: TrainingRows, unseen: Floats, class_prior: float, scena
     def loss(theta: Floats) -> tuple[float, Floats]:
         chance = expit(theta[0] + theta[1:] @ unseen)
         if single:
-            found = np.clip(rate * chance, TINY, 1 - TINY)
-            slopes = np.where(labelled, 1 - chance, -found * (1 - chance) / (1 - found))
+            result = np.clip(rate * chance, TINY, 1 - TINY)
+            slopes = np.where(labelled, 1 - chance, -result * (1 - chance) / (1 - result))
         else:
-            found = np.clip(rate * chance / (1 + rate * chance), TINY, 1 - TINY)
-            slopes = (labelled - found) * (1 - chance)
+            result = np.clip(rate * chance / (1 + rate * chance), TINY, 1 - TINY)
+            slopes = (labelled - result) * (1 - chance)
         away = theta[1:] - equal
-        value = -weights @ np.log(np.where(labelled, found, 1 - found)) + away @ away / (2 * DEVIATION**2)
+        value = -weights @ np.log(np.where(labelled, result, 1 - result)) + away @ away / (2 * DEVIATION**2)
         gradient = -np.concatenate([[weights @ slopes], unseen @ (weights * slopes)])
         gradient[1:] += away / DEVIATION**2
         return float(value), gradient
 
     start = np.concatenate([[0.0], np.full(len(unseen), equal)])
     bounds = [(None, None), *[(0.0, None)] * len(unseen)]
-    found = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x[1:]
-    return found / found.sum() if found.sum() > 0 else np.full(len(unseen), equal)
+    result = minimize(loss, start, jac=True, bounds=bounds, method="L-BFGS-B").x[1:]
+    return result / result.sum() if result.sum() > 0 else np.full(len(unseen), equal)

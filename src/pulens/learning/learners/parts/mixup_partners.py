@@ -134,8 +134,8 @@ class PartnerProgram(Program):
         widest = max(data.n_labelled)
         scores = self.stack.network.score(data.table, data.rows[:, :widest])
         is_labelled = data.is_labelled[:, :widest]
-        found = entropy(scores).masked_fill(~is_labelled, -torch.inf)
-        places = found.topk(min(self.value("pool_size"), widest), 1).indices
+        result = entropy(scores).masked_fill(~is_labelled, -torch.inf)
+        places = result.topk(min(self.value("pool_size"), widest), 1).indices
         # in order of position, so that who is drawn does not depend on the order of nearly equal entropies
         return places.masked_fill(~is_labelled.gather(1, places), widest).sort(1).values.clamp(max=widest - 1)
 
@@ -177,12 +177,12 @@ class PartnerProgram(Program):
         """The weighted sum of losses of mixed rows; labelled rows, the first half, have a mean of their own."""
         half = z.shape[1] // 2
         costs = cross_entropy(z, target)
-        found: torch.Tensor = (
+        result: torch.Tensor = (
             self.value("labelled_weight") * costs[:, :half].mean(1)
             + self.value("unlabelled_weight") * costs[:, half:].mean(1)
             + self.value("entropy_weight") * entropy(z).mean(1)
         )
-        return found
+        return result
 
 
 def drawn(streams: Streams, purpose: str, moment: Moment, count: int, below: Any) -> torch.Tensor:

@@ -20,8 +20,8 @@ def natural_break(values: torch.Tensor, valid: torch.Tensor, cost: str = "square
     """
     ordered, costs = break_costs(values, valid, cost)
     least, best = costs.min(1)
-    found = ordered.gather(1, best[:, None]).squeeze(1)
-    return torch.where(torch.isfinite(least), found, torch.nan).to(values.dtype)
+    result = ordered.gather(1, best[:, None]).squeeze(1)
+    return torch.where(torch.isfinite(least), result, torch.nan).to(values.dtype)
 
 
 def break_costs(values: torch.Tensor, valid: torch.Tensor, cost: str) -> tuple[torch.Tensor, torch.Tensor]:

@@ -65,7 +65,7 @@ class Outputs:
 
     def __call__(self, raw: torch.Tensor) -> torch.Tensor:
         """Raw values [R, rows, ...] as rows."""
-        found = shaped(raw, self.different[0])
+        result = shaped(raw, self.different[0])
         for name in self.different[1:]:
-            found = torch.where(self.where(name, raw.dim()), shaped(raw, name), found)
-        return found
+            result = torch.where(self.where(name, raw.dim()), shaped(raw, name), result)
+        return result

@@ -35,8 +35,8 @@ def logistic_risk(rows: RankedRows, coefficients: Floats) -> Floats:
     array([0.522086])
     """
     scores = rows.population @ coefficients
-    found: Floats = np.logaddexp(0, scores).mean(0) - rows.class_prior * (rows.labelled_mean @ coefficients)
-    return found
+    result: Floats = np.logaddexp(0, scores).mean(0) - rows.class_prior * (rows.labelled_mean @ coefficients)
+    return result
 
 
 def fit_logistic(rows: RankedRows, penalties: Sequence[float], tolerance: float = 1e-6) -> Floats:
@@ -48,7 +48,7 @@ def fit_logistic(rows: RankedRows, penalties: Sequence[float], tolerance: float 
     population, n = rows.population, len(rows.population)
     ours = rows.class_prior * rows.labelled_mean
     size = np.einsum("ij,ij->j", population, population) / n
-    found = np.empty((population.shape[1], len(penalties)))
+    result = np.empty((population.shape[1], len(penalties)))
     b = np.zeros(population.shape[1])
     for place in np.argsort(penalties)[::-1]:
         penalty = penalties[place]
@@ -64,8 +64,8 @@ def fit_logistic(rows: RankedRows, penalties: Sequence[float], tolerance: float 
         options = {"gtol": tolerance, "ftol": 1e-15, "maxiter": 2000, "maxfun": 4000, "maxcor": 20}
         answer = minimize(value_and_gradient, b / scale, jac=True, method="L-BFGS-B", options=options)
         b = scale * answer.x
-        found[:, place] = b
-    return found
+        result[:, place] = b
+    return result
 
 
 def ratio_risk(rows: RankedRows, coefficients: Floats) -> Floats:
@@ -75,8 +75,8 @@ def ratio_risk(rows: RankedRows, coefficients: Floats) -> Floats:
     array([0.5])
     """
     scores = rows.population @ coefficients
-    found: Floats = (scores**2).mean(0) / 2 - rows.labelled_mean @ coefficients
-    return found
+    result: Floats = (scores**2).mean(0) / 2 - rows.labelled_mean @ coefficients
+    return result
 
 
 def fit_ratio(rows: RankedRows, penalties: Sequence[float], tolerance: float = 0.0) -> Floats:
@@ -90,8 +90,8 @@ def fit_ratio(rows: RankedRows, penalties: Sequence[float], tolerance: float = 0
     """
     values, vectors = np.linalg.eigh(rows.population.T @ rows.population / len(rows.population))
     turned = vectors.T @ rows.labelled_mean
-    found: Floats = vectors @ (turned[:, None] / (np.maximum(values, 0)[:, None] + 2 * np.asarray(penalties)))
-    return found
+    result: Floats = vectors @ (turned[:, None] / (np.maximum(values, 0)[:, None] + 2 * np.asarray(penalties)))
+    return result
 
 
 RANKINGS = MappingProxyType({"logistic": (fit_logistic, logistic_risk), "density-ratio": (fit_ratio, ratio_risk)})

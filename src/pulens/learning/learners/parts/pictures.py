@@ -72,9 +72,9 @@ def grey(x: torch.Tensor) -> torch.Tensor:
 def smooth(x: torch.Tensor) -> torch.Tensor:
     """A 3 x 3 mean whose centre weighs 5; the border stays."""
     total = F.avg_pool2d(x, 3, 1) * 9 + 4 * x[:, :, 1:-1, 1:-1]
-    found = x.clone()
-    found[:, :, 1:-1, 1:-1] = total / 13
-    return found
+    result = x.clone()
+    result[:, :, 1:-1, 1:-1] = total / 13
+    return result
 
 
 def shifted(
@@ -90,9 +90,9 @@ def shifted(
     rows = torch.arange(height, device=x.device)[None] + down[:, None]
     inside = ((rows >= 0) & (rows < height))[:, None, :, None] & ((columns >= 0) & (columns < width))[:, None, None]
     rows, columns = _reflected(rows, height), _reflected(columns, width)
-    found = x.gather(2, rows[:, None, :, None].expand(-1, x.shape[1], -1, width))
-    found = found.gather(3, columns[:, None, None].expand(-1, x.shape[1], height, -1))
-    return found if padding == "reflect" else found * inside
+    result = x.gather(2, rows[:, None, :, None].expand(-1, x.shape[1], -1, width))
+    result = result.gather(3, columns[:, None, None].expand(-1, x.shape[1], height, -1))
+    return result if padding == "reflect" else result * inside
 
 
 def _reflected(place: torch.Tensor, size: int) -> torch.Tensor:
@@ -129,16 +129,18 @@ def operate(x: torch.Tensor, operation: torch.Tensor, magnitude: torch.Tensor, s
     m = magnitude[:, None, None, None]
     factor = 0.05 + 0.09 * m
     shade = grey(x)
-    found = torch.where(chosen("autocontrast"), autocontrast(x), x)
-    found = torch.where(chosen("equalise"), equalise(x), found)
-    found = torch.where(chosen("posterise"), posterise(x, torch.floor(4 + 0.4 * m)), found)
-    found = torch.where(chosen("solarise"), solarise(x, (256 - 25.6 * m) / TOP), found)
-    found = torch.where(chosen("brightness"), x * factor, found)
-    found = torch.where(chosen("colour"), torch.lerp(shade.expand_as(x), x, factor), found)
-    found = torch.where(chosen("contrast"), torch.lerp(shade.mean((2, 3), keepdim=True).expand_as(x), x, factor), found)
-    found = torch.where(chosen("sharpness"), torch.lerp(smooth(x), x, factor), found)
+    result = torch.where(chosen("autocontrast"), autocontrast(x), x)
+    result = torch.where(chosen("equalise"), equalise(x), result)
+    result = torch.where(chosen("posterise"), posterise(x, torch.floor(4 + 0.4 * m)), result)
+    result = torch.where(chosen("solarise"), solarise(x, (256 - 25.6 * m) / TOP), result)
+    result = torch.where(chosen("brightness"), x * factor, result)
+    result = torch.where(chosen("colour"), torch.lerp(shade.expand_as(x), x, factor), result)
+    result = torch.where(
+        chosen("contrast"), torch.lerp(shade.mean((2, 3), keepdim=True).expand_as(x), x, factor), result
+    )
+    result = torch.where(chosen("sharpness"), torch.lerp(smooth(x), x, factor), result)
     is_moved = (operation >= number["rotate"])[:, None, None, None]
-    return torch.where(is_moved, moved(x, *_movement(operation, magnitude * sign)), found)
+    return torch.where(is_moved, moved(x, *_movement(operation, magnitude * sign)), result)
 
 
 def _movement(operation: torch.Tensor, strength: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -159,5 +161,5 @@ def moved(x: torch.Tensor, matrix: torch.Tensor, shift: torch.Tensor) -> torch.T
     places = torch.stack([columns.expand(height, -1), rows[:, None].expand(-1, width)], 2).to(x.dtype)
     across, down = torch.einsum("nij,hwj->nhwi", matrix, places).unbind(3)
     shift_x, shift_y = (one[:, None, None] for one in shift.unbind(1))
-    found = torch.stack([2 * (across / width + shift_x), 2 * (down / height + shift_y)], 3)
-    return F.grid_sample(x, found, mode="bilinear", padding_mode="zeros", align_corners=False)
+    result = torch.stack([2 * (across / width + shift_x), 2 * (down / height + shift_y)], 3)
+    return F.grid_sample(x, result, mode="bilinear", padding_mode="zeros", align_corners=False)

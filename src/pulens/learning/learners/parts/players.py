@@ -65,12 +65,12 @@ def doublings_of(height: int, width: int) -> int:
     >>> doublings_of(28, 28), doublings_of(32, 32), doublings_of(8, 8), doublings_of(15, 15)
     (2, 3, 1, 0)
     """
-    found = 0
-    while found < len(CHANNELS) and all(
-        side % (2 << found) == 0 and side >> (found + 1) >= SMALLEST for side in (height, width)
+    result = 0
+    while result < len(CHANNELS) and all(
+        side % (2 << result) == 0 and side >> (result + 1) >= SMALLEST for side in (height, width)
     ):
-        found += 1
-    return found
+        result += 1
+    return result
 
 
 def narrowing(row_shape: tuple[int, ...], channels: Sequence[int]) -> tuple[list[nn.Module], tuple[int, ...]]:

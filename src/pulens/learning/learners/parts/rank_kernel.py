@@ -54,11 +54,11 @@ class NormalRanks:
     @classmethod
     def of(cls, rows: Rows) -> Self:
         """Learn the ranks of a table's columns."""
-        found = [_knots(column[~np.isnan(column)]) for column in rows.T.astype(np.float64)]
+        result = [_knots(column[~np.isnan(column)]) for column in rows.T.astype(np.float64)]
         return cls(
-            np.array([knots.size for knots, _ in found], np.int64),
-            np.concatenate([knots for knots, _ in found]) if found else np.empty(0),
-            np.concatenate([scores for _, scores in found]) if found else np.empty(0),
+            np.array([knots.size for knots, _ in result], np.int64),
+            np.concatenate([knots for knots, _ in result]) if result else np.empty(0),
+            np.concatenate([scores for _, scores in result]) if result else np.empty(0),
         )
 
     def __call__(self, rows: Rows) -> Floats:
@@ -97,11 +97,11 @@ class RankKernel:
     start: float
 
     def __call__(self, rows: Rows) -> Floats:
-        found = np.empty(len(rows))
+        result = np.empty(len(rows))
         for part in _blocks(len(rows)):
             kernel = np.exp(squared_distances(self.ranks(rows[part]), self.centres) / -self.scale)
-            found[part] = self.start + kernel @ self.weights
-        return found
+            result[part] = self.start + kernel @ self.weights
+        return result
 
     def arrays(self, name: str) -> dict[str, NDArray[Any]]:
         """What is stored, under names that begin with one of the learner's."""
@@ -174,7 +174,7 @@ class KernelRidge:
         """Scale and penalty of least generalised cross-validation."""
         weights, size = self.weights[self.tried], self.tried.size
         apart = target[self.tried] - np.average(target[self.tried], weights=weights)
-        whole, best, found = float(weights @ apart**2), np.inf, None
+        whole, best, result = float(weights @ apart**2), np.inf, None
         for scale, curvature, kernels, turned in self._bases:
             explained = (turned.T @ (kernels.T @ (np.sqrt(weights) * apart))) ** 2
             for penalty in PENALTIES:
@@ -182,10 +182,10 @@ class KernelRidge:
                 loss = whole - float((explained * (2 / shrunk - curvature / shrunk**2)).sum())
                 freedom = 1 - (float((curvature / shrunk).sum()) + 1) / size
                 judged = max(loss, 0.0) / max(freedom, 1e-3) ** 2
-                if found is None or judged < best:
-                    best, found = judged, (scale, penalty)
-        assert found is not None
-        return found
+                if result is None or judged < best:
+                    best, result = judged, (scale, penalty)
+        assert result is not None
+        return result
 
     def fitted(self, target: Floats, part: NDArray[np.int64]) -> tuple[Floats, RankKernel]:
         """Scores of each row by a regression without the rows of its part, and the regression on all."""
@@ -216,16 +216,16 @@ class KernelRidge:
         return unseen, RankKernel(self.ranks, self.centres, scale, turned @ line, start)
 
     def _features(self, rows: slice, scale: float, turned: Floats) -> Floats:
-        found: Floats = np.exp(squared_distances(self.ranks(self.rows[rows]), self.centres) / -scale) @ turned
-        return found
+        result: Floats = np.exp(squared_distances(self.ranks(self.rows[rows]), self.centres) / -scale) @ turned
+        return result
 
 
 def _turned(distances: Floats, scale: float) -> Floats:
     """What turns kernels around the centres into features whose squared coefficients add up to the kernel's norm."""
     values, vectors = np.linalg.eigh(np.exp(distances / -scale))
     kept = values > NEGLIGIBLE * values[-1]
-    found: Floats = vectors[:, kept] / np.sqrt(values[kept])
-    return found
+    result: Floats = vectors[:, kept] / np.sqrt(values[kept])
+    return result
 
 
 @dataclass(slots=True, eq=False)

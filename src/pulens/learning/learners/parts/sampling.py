@@ -53,8 +53,8 @@ class Generates:
         """Undo what ``standardise`` did."""
         if not hasattr(self, "deviation_"):
             return rows
-        found: NDArray[np.float64] = rows * np.array(self.deviation_) + np.array(self.mean_)
-        return found
+        result: NDArray[np.float64] = rows * np.array(self.deviation_) + np.array(self.mean_)
+        return result
 
     mean_: Any
 

@@ -38,6 +38,7 @@ def platt(known: TrainingRows, scores: Floats, class_prior: float, scenario: Sce
         fitted = recalibrate(
             known.labelled.astype(int),
             scores,
+            labelling="random",
             method="platt",
             scores_are="rank",
             class_prior=class_prior,

@@ -29,10 +29,10 @@ class TrainingRows:
         if self.groups is None:
             return
         for kind, word in ((self.labelled, "labelled"), (~self.labelled, "unlabelled")):
-            found = np.unique(self.groups[kind]).size
-            if found < 2:
+            result = np.unique(self.groups[kind]).size
+            if result < 2:
                 raise AssumptionError(
-                    f"{word} rows lie in {found} group, and at least 2 are needed to leave one out: leave groups= out."
+                    f"{word} rows lie in {result} group, and at least 2 are needed to leave one out: leave groups= out."
                 )
 
     def dealt(self, parts: int, rng: np.random.Generator) -> NDArray[np.int64]:
@@ -83,11 +83,11 @@ def copies_together(rows: Rows, labelled: Booleans) -> NDArray[np.int64] | None:
     (True, 60)
     """
     whole = np.ascontiguousarray(rows).view(f"V{rows.dtype.itemsize * rows.shape[1]}").ravel()
-    found: NDArray[np.int64] = np.unique(whole, return_inverse=True)[1].reshape(-1)
-    ours, theirs = (np.unique(found[kind]) for kind in (labelled, ~labelled))
+    result: NDArray[np.int64] = np.unique(whole, return_inverse=True)[1].reshape(-1)
+    ours, theirs = (np.unique(result[kind]) for kind in (labelled, ~labelled))
     if min(ours.size, theirs.size) < FEWEST_GROUPS or not np.isin(ours, theirs).any():
         return None
-    return found
+    return result
 
 
 def without_empty_columns(rows: Rows) -> Rows:

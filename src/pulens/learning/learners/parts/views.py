@@ -97,14 +97,14 @@ class Views:
         return x if view == PictureView() else self._pictures(view, x, draws)
 
     def _vectors(self, view: VectorView, x: torch.Tensor, draws: _Draws) -> torch.Tensor:
-        found, mean = x, self.mean
+        result, mean = x, self.mean
         if view.noise:
-            found = found + view.noise * self.deviation * draws.normal("noise", x.shape[2])
+            result = result + view.noise * self.deviation * draws.normal("noise", x.shape[2])
         if view.zero:
-            found = torch.where(draws.happens("zero", view.zero, x.shape[2]), mean, found)
+            result = torch.where(draws.happens("zero", view.zero, x.shape[2]), mean, result)
         if view.flip:
-            found = torch.where(draws.happens("flip", view.flip, x.shape[2]), 2 * mean - found, found)
-        return found
+            result = torch.where(draws.happens("flip", view.flip, x.shape[2]), 2 * mean - result, result)
+        return result
 
     def _pictures(self, view: PictureView, x: torch.Tensor, draws: _Draws) -> torch.Tensor:
         pictures = ((x - self.low) / self.span).flatten(0, 1)

@@ -19,7 +19,7 @@ ROOM = 256 << 20  # bytes that any saved file may unpack to
 RATIO = 100  # times its own size that a larger one may
 MOST_THREADS = 1024
 MOST_FEATURES = 10_000_000
-ANEW = "Train and save the learner anew."
+ANEW = "Train and save the learner again."
 
 
 def damaged(place: Path | str, why: str) -> InputError:
@@ -166,8 +166,8 @@ def check_answer(place: Path, learner: Any, width: int) -> None:
         return
     with in_words(place), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # a row without column names
-        found = np.asarray(learner.predict_proba(np.zeros((1, width))))
-        if found.shape != (1, 2) or not np.isfinite(found.astype(float)).all():
+        result = np.asarray(learner.predict_proba(np.zeros((1, width))))
+        if result.shape != (1, 2) or not np.isfinite(result.astype(float)).all():
             raise damaged(place, "it gives no number for a row of zeros")
 
 

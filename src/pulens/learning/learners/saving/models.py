@@ -96,7 +96,7 @@ def _loaded(skops: Any, file: Path, trusted: Sequence[str]) -> Any:
     if versions:
         warnings.warn(
             f"{file} was written by scikit-learn {listed(versions)}, and this is {sklearn.__version__}: its scores may "
-            "differ. Train the learner anew, or score with the version that wrote it.",
+            "differ. Train the learner again, or score with the version that wrote it.",
             OtherVersionWarning,
             stacklevel=2,
         )

@@ -61,7 +61,9 @@ def restore_networks(learner: Any, facts: dict[str, Any], folder: Path) -> None:
 
     missing = [name for name in NEEDED if name not in facts["fitted"]]
     if missing:
-        raise InputError(f"{folder / FACTS} is damaged: {', '.join(missing)} missing. Train and save the learner anew.")
+        raise InputError(
+            f"{folder / FACTS} is damaged: {', '.join(missing)} missing. Train and save the learner again."
+        )
     extra = facts["fitted"].get("facts_", [])
     if not isinstance(extra, list):
         raise damaged(folder / FACTS, f"facts_ must be a list of names, got {short(extra)}")
@@ -176,7 +178,7 @@ def _network(build: Callable[[], Any], file: Path, ours: bool) -> Any:
         raise unreadable(file, error) from error
     for name, tensor in module.state_dict().items():
         if not bool(tensor.isfinite().all()):
-            raise InputError(f"{file} is damaged: {name} holds numbers that are not finite. Train the learner anew.")
+            raise InputError(f"{file} is damaged: {name} holds numbers that are not finite. Train the learner again.")
     return module.eval()
 
 
@@ -187,7 +189,7 @@ def _check_shapes(build: Callable[[], Any], file: Path) -> None:
 
     try:
         with safe_open(str(file), framework="pt") as stored:
-            found = {name: tuple(stored.get_slice(name).get_shape()) for name in stored.keys()}  # noqa: SIM118
+            result = {name: tuple(stored.get_slice(name).get_shape()) for name in stored.keys()}  # noqa: SIM118
     except Exception as error:  # safetensors has no error of its own to catch
         raise unreadable(file, error) from error
     try:
@@ -195,9 +197,9 @@ def _check_shapes(build: Callable[[], Any], file: Path) -> None:
             made = build().state_dict()
     except PulensError as error:
         raise damaged(file, str(error)) from error
-    if {name: tuple(values.shape) for name, values in made.items()} != found:
+    if {name: tuple(values.shape) for name, values in made.items()} != result:
         names = sorted(
-            name for name in {*made, *found} if name not in made or tuple(made[name].shape) != found.get(name)
+            name for name in {*made, *result} if name not in made or tuple(made[name].shape) != result.get(name)
         )
         raise damaged(file, f"it does not hold the network that {FACTS} describes: {listed(names, limit=3)} differ")
 

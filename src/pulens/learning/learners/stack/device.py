@@ -12,16 +12,16 @@ def find_device(device: str) -> torch.device:
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        found = torch.device(device)
+        result = torch.device(device)
     except (RuntimeError, TypeError, ValueError) as error:
         raise InputError(f"device must be 'auto', 'cpu' or 'cuda', got {device!r}.") from error
-    if found.type == "cuda" and not torch.cuda.is_available():
+    if result.type == "cuda" and not torch.cuda.is_available():
         raise InputError(f"device={device!r}: no CUDA device is available to PyTorch here. Use device='cpu'.")
-    if found.type == "meta":  # PyTorch's device for shapes without numbers
+    if result.type == "meta":  # PyTorch's device for shapes without numbers
         raise InputError(f"device must be 'auto', 'cpu' or 'cuda', got {device!r}, which computes nothing.")
     try:
-        torch.zeros(1, device=found)
+        torch.zeros(1, device=result)
     except Exception as error:  # a device that is not there has no common error
         said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         raise InputError(f"device={device!r} cannot be used by PyTorch here: {said[:200]}. Use 'cpu'.") from error
-    return found
+    return result

@@ -65,8 +65,8 @@ def without_copies(part: Part, held_out: NDArray[Any], table: torch.Tensor) -> P
     """
 
     def row_bytes(rows: NDArray[Any]) -> list[bytes]:
-        found = table[torch.as_tensor(rows, device=table.device)].cpu().numpy() + 0.0  # so that -0.0 is 0.0
-        return [row.tobytes() for row in found]
+        result = table[torch.as_tensor(rows, device=table.device)].cpu().numpy() + 0.0  # so that -0.0 is 0.0
+        return [row.tobytes() for row in result]
 
     known = set(row_bytes(held_out))
     fresh = np.array([row not in known for row in row_bytes(part.unlabelled)], bool)

@@ -263,15 +263,15 @@ def _check_alike(learners: Sequence[Any]) -> None:
 
 
 def _settings(learners: Sequence[Any], device: torch.device) -> dict[str, Any]:
-    found = {}
+    result = {}
     for field in fields(learners[0]):
         values = [settled(learner, field.name) for learner in learners]
         same = all(value is values[0] or value == values[0] for value in values[1:])
         if field.name in ("random_state", "class_prior") or same:
-            found[field.name] = values[0]
+            result[field.name] = values[0]
         else:
-            found[field.name] = torch.tensor(values, dtype=torch.float32, device=device)
-    return found
+            result[field.name] = torch.tensor(values, dtype=torch.float32, device=device)
+    return result
 
 
 def _seed(random_state: Any) -> int:
@@ -285,12 +285,12 @@ def _groups_of_rows(count: int, rows: Sequence[Any] | None, groups: Sequence[Any
     """For each run the group of every row of the table; ``None`` where rows are not in groups."""
     if groups is None:
         return [None] * runs
-    found = []
+    result = []
     for run, ids in enumerate(groups):
         own = np.full(count, -1)
         own[np.arange(count) if rows is None else np.asarray(rows[run])] = np.asarray(ids)
-        found.append(own)
-    return found
+        result.append(own)
+    return result
 
 
 def _class_prior(

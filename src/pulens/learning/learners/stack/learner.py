@@ -168,8 +168,8 @@ class PULearner(PUClassifier):
                 f"selection={self.selection!r} counts validation rows alike, and sample_weight says that they do not: "
                 "take 'proxy_accuracy' or 'last'."
             )
-        found = checked_weights(weights, labels == LABELLED)
-        return np.concatenate([found / found[found > 0].min(), np.ones(rows - found.size)])
+        result = checked_weights(weights, labels == LABELLED)
+        return np.concatenate([result / result[result > 0].min(), np.ones(rows - result.size)])
 
     def __repr__(self, N_CHAR_MAX: int = 700) -> str:
         """Settings, as scikit-learn shows them, and what ``fit`` did beside the method."""
@@ -184,8 +184,8 @@ class PULearner(PUClassifier):
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Logits minus the method's cut: positive means predicted positive."""
-        found: Floats = self._logits(X) - self.cut_
-        return found
+        result: Floats = self._logits(X) - self.cut_
+        return result
 
     def _posterior(self, X: Any) -> Floats:
         return self._probability(self._logits(X))
@@ -199,8 +199,8 @@ class PULearner(PUClassifier):
         return save(self, Path(path))
 
     def _probability(self, logits: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * (logits - self.cut_))
-        return found
+        result: NDArray[np.float64] = 0.5 + 0.5 * np.tanh(0.5 * (logits - self.cut_))
+        return result
 
     def _logits(self, X: Any) -> NDArray[np.float64]:
         check_is_fitted(self)
@@ -215,8 +215,8 @@ class PULearner(PUClassifier):
         with torch.no_grad():
             parts = [network(part.to(device).float()).reshape(-1).cpu() for part in table.split(piece)]
         self.network_.to("cpu")
-        found: NDArray[np.float64] = torch.cat(parts).double().numpy()
-        return found
+        result: NDArray[np.float64] = torch.cat(parts).double().numpy()
+        return result
 
     def _read(self, X: Any, *, reset: bool) -> NDArray[np.float32]:
         """Rows as float32, checked; sparse tables are made dense."""
@@ -224,10 +224,10 @@ class PULearner(PUClassifier):
             X = plain_array(X)
         pictures = getattr(X, "ndim", 2) > 2
         with numbers_only(type(self).__name__):
-            found = validate_data(
+            result = validate_data(
                 self, X, reset=reset, dtype=np.float32, accept_sparse="csr", allow_nd=pictures, ensure_min_samples=1
             )
-        table: NDArray[np.float32] = np.ascontiguousarray(dense(found, bytes_each=4))
+        table: NDArray[np.float32] = np.ascontiguousarray(dense(result, bytes_each=4))
         if table.ndim == 3:  # grey pictures
             table = table[:, None]
         if not reset and table.shape[1:] != tuple(self.row_shape_):
@@ -256,5 +256,5 @@ class PULearner(PUClassifier):
         most = np.finfo(np.float32).max
         with np.errstate(over="ignore"):  # a row may lie further out, in deviations, than its numbers can tell
             scaled = (table - np.array(self.mean_)) / np.array(self.deviation_)
-        found: NDArray[np.float32] = np.clip(scaled, -most, most).astype(np.float32)
-        return found
+        result: NDArray[np.float32] = np.clip(scaled, -most, most).astype(np.float32)
+        return result

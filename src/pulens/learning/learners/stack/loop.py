@@ -89,7 +89,8 @@ def _epochs(program: Program, stages: Sequence[Stage]) -> Iterator[tuple[Stage, 
         for epoch in range(stage.epochs):
             program.epoch_in_stage = epoch
             if stage.renew_every and epoch and epoch % stage.renew_every == 0:
-                optimisers = stage.optimisers(program.stack)
+                for optimiser in optimisers:
+                    optimiser.renew()
             yield stage, optimisers, stage.schedule(epoch)
 
 

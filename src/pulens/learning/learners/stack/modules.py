@@ -8,7 +8,7 @@ from typing import Any
 
 from torch import nn
 
-from pulens.errors import InputError, listed
+from pulens.errors import InputError, listed, shown
 from pulens.learning import backbones
 
 
@@ -21,10 +21,22 @@ def builder_of(backbone: Any, shape: tuple[int, ...]) -> Callable[[], nn.Module]
     if callable(backbone):
         if inspect.isclass(backbone) and issubclass(backbone, nn.Module):
             return lambda: backbone()
-        return lambda: backbone(shape)
-    raise InputError(
-        f"backbone must be one of {listed(backbones.names())}, a torch module or a function that makes one, "
-        f"got {backbone!r}."
+        return lambda: _made(backbone, shape)
+    raise _no_backbone(backbone)
+
+
+def _made(function: Callable[..., Any], shape: tuple[int, ...]) -> nn.Module:
+    """What a function makes for rows of this shape, if that is a module."""
+    result = None if inspect.isclass(function) else function(shape)
+    if not isinstance(result, nn.Module):
+        raise _no_backbone(function)
+    return result
+
+
+def _no_backbone(given: object) -> InputError:
+    return InputError(
+        f"backbone must be one of {listed(backbones.names())}, a torch module or a function that makes one for rows of "
+        f"a shape, got {shown(given)}."
     )
 
 

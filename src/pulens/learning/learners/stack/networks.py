@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -17,7 +17,8 @@ from pulens.learning.learners.stack.dense.chain import dense_chain
 from pulens.learning.learners.stack.streams import Streams, is_recording
 
 Moment = tuple[int, int]
-CONVOLUTIONS = ("grouped", "each", "patches")
+Moments = Moment | tuple[Moment, ...]  # of a pass, or of several passes whose rows stand side by side
+CONVOLUTIONS = ("grouped", "patches")
 EVALUATION_ROWS = 4096  # rows times runs scored at once are held near this many dense rows
 ON_A_GPU = {"dense": 64, "picture": 8}  # times as many; a picture's channels take a hundred times its own room
 
@@ -45,7 +46,7 @@ class StackedNetwork:
         self.runs, self.device, self.name, self.precision = len(modules), device, name, precision
         self.template = modules[0]
         self.steps = layers.plan(self.template)
-        self.convolution = convolution or "grouped"
+        self.convolution = convolution or ("patches" if device.type == "cuda" else "grouped")
         # tensor cores read the channels of a pixel side by side; stacks keep runs there instead
         self.channels_last = device.type == "cuda" and precision == "bfloat16" and self.runs == 1
         self.shapes = {key: tuple(value.shape) for key, value in self.template.named_parameters()}
@@ -63,13 +64,13 @@ class StackedNetwork:
             self._keep = torch.compiler.disable(Streams.keep)  # here and not there: it takes a second to load
 
     def _views(self, flat: torch.Tensor, *, leaves: bool) -> dict[str, torch.Tensor]:
-        found, start = {}, 0
+        result, start = {}, 0
         for key, shape in self.shapes.items():
             size = self.runs * int(np.prod(shape))
             view = flat[start : start + size].view(self.runs, *shape)
-            found[key] = view.detach().requires_grad_() if leaves else view
+            result[key] = view.detach().requires_grad_() if leaves else view
             start += size
-        return found
+        return result
 
     @property
     def goes_run_by_run(self) -> bool:
@@ -91,10 +92,10 @@ class StackedNetwork:
         """What a loss may be differentiated by: the parameters, and all of them as one vector where passes read it."""
         return [*self.parameters.values(), *(() if self._dense is None else (self._dense.leaf,))]
 
-    def gradient(self, found: Sequence[torch.Tensor | None]) -> torch.Tensor:
+    def gradient(self, result: Sequence[torch.Tensor | None]) -> torch.Tensor:
         """Derivatives by the :attr:`leaves`, laid out as ``flat`` is."""
-        parts = found[: len(self.parameters)]
-        whole = None if self._dense is None else found[-1]
+        parts = result[: len(self.parameters)]
+        whole = None if self._dense is None else result[-1]
         if all(part is None for part in parts):
             if whole is None:
                 raise RuntimeError("a loss does not reach any parameter of a network.")
@@ -111,26 +112,31 @@ class StackedNetwork:
     def has_batch_norm(self) -> bool:
         return any(isinstance(module, nn.modules.batchnorm._BatchNorm) for module in self.template.modules())
 
+    @property
+    def joins_passes(self) -> bool:
+        """Whether two passes of a step may be one: rows mix in a batch norm, and a CPU gains nothing by it."""
+        return self.device.type == "cuda" and self.steps is not None and not self.has_batch_norm
+
     def spread(self, per_run: torch.Tensor) -> torch.Tensor:
         """A number per run laid out as ``flat`` is."""
         parts = [per_run[:, None].expand(-1, int(np.prod(shape))).reshape(-1) for shape in self.shapes.values()]
         return torch.cat(parts)
 
-    def __call__(self, x: torch.Tensor, streams: Streams | None = None, moment: Moment = (0, 0)) -> torch.Tensor:
+    def __call__(self, x: torch.Tensor, streams: Streams | None = None, moment: Moments = (0, 0)) -> torch.Tensor:
         """Outputs of inputs [R, rows, ...]; with ``streams`` in training mode.
 
         A network with one output per row gives logits [R, rows], any other [R, rows, ...].
         """
         # derivatives of gradients are asked for in evaluation mode only, and those need torch's own
         if self._dense is not None and (streams is not None or not torch.is_grad_enabled()) and not is_recording():
-            outputs = self._dense.score(x) if streams is None else self._dense(x, streams, moment)
+            outputs = self._dense.score(x) if streams is None else self._dense(x, streams, cast(Moment, moment))
             return outputs.squeeze(2) if outputs.shape[2] == 1 else outputs
         with self._mixed():
             outputs = self.forward(x, streams, moment)
         return outputs.float()
 
     def with_features(
-        self, x: torch.Tensor, streams: Streams | None = None, moment: Moment = (0, 0)
+        self, x: torch.Tensor, streams: Streams | None = None, moment: Moments = (0, 0)
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits [R, rows] and what the last dense layer read [R, rows, width]."""
         with self._mixed():
@@ -172,17 +178,17 @@ class StackedNetwork:
         weight = max(1, int(np.prod(data.shape[1:])) // 512)
         more = 1 if self.device.type == "cpu" else ON_A_GPU["picture" if data.dim() == 4 else "dense"]
         piece = max(1, EVALUATION_ROWS * more // (self.runs * weight))
-        found = []
+        result = []
         for start in range(0, count, piece):
             if rows is None:
                 x = data[start : start + piece].float()[None].expand(self.runs, *[-1] * data.dim())
             else:
                 x = data[rows[:, start : start + piece]].float()
-            found.append(self(x))
-        return torch.cat(found, 1) if found else torch.empty(self.runs, 0, device=self.device)
+            result.append(self(x))
+        return torch.cat(result, 1) if result else torch.empty(self.runs, 0, device=self.device)
 
     def _chain(
-        self, x: torch.Tensor, streams: Streams | None, moment: Moment, begin: int = 0, end: int | None = None
+        self, x: torch.Tensor, streams: Streams | None, moment: Moments, begin: int = 0, end: int | None = None
     ) -> torch.Tensor:
         """Layers ``begin`` to ``end`` of the plan; what goes in and comes out is [R, rows, ...]."""
         assert self.steps is not None
@@ -230,7 +236,7 @@ class StackedNetwork:
         return x.reshape(rows, self.runs, -1).transpose(0, 1) if x.dim() == 4 else x.flatten(2)
 
     def _rectified_and_dropped(
-        self, x: torch.Tensor, number: int, streams: Streams | None, moment: Moment, rows: int
+        self, x: torch.Tensor, number: int, streams: Streams | None, moment: Moments, rows: int
     ) -> torch.Tensor:
         """Through a ReLU and the dropout behind it, in place.
 
@@ -279,16 +285,17 @@ class StackedNetwork:
         return type(before) is nn.Linear and type(here) is nn.ReLU and type(behind) is nn.Dropout and behind.p > 0
 
     def _mask(
-        self, x: torch.Tensor, streams: Streams | None, purpose: str, moment: Moment, p: float, rows: int
+        self, x: torch.Tensor, streams: Streams | None, purpose: str, moment: Moments, p: float, rows: int
     ) -> torch.Tensor:
         assert streams is not None
-        if x.dim() == 3:
-            return self._keep(streams, purpose, moment, tuple(x.shape[1:]), p)
-        # pictures: the run axis stands behind the rows
-        shape = (rows, x.shape[1] // self.runs, *x.shape[2:])
-        return self._keep(streams, purpose, moment, shape, p).transpose(0, 1).reshape(x.shape)
+        passes = moment if isinstance(moment[0], tuple) else (moment,)
+        # of pictures the run axis stands behind the rows
+        shape = x.shape[2:] if x.dim() == 3 else (x.shape[1] // self.runs, *x.shape[2:])
+        parts = [self._keep(streams, purpose, one, (rows // len(passes), *shape), p) for one in passes]
+        mask = parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+        return mask if x.dim() == 3 else mask.transpose(0, 1).reshape(x.shape)
 
-    def _mapped(self, x: torch.Tensor, streams: Streams | None, moment: Moment, features: bool = False) -> Any:
+    def _mapped(self, x: torch.Tensor, streams: Streams | None, moment: Moments, features: bool = False) -> Any:
         """Any module, through ``torch.func``; dropout then draws from torch's generator, for all runs together."""
         from torch.func import functional_call, vmap
 
@@ -296,9 +303,9 @@ class StackedNetwork:
         seen: list[torch.Tensor] = []
 
         def one(parameters: Any, buffers: Any, rows: torch.Tensor) -> Any:
-            found: torch.Tensor = functional_call(self.template, (parameters, buffers), (rows,))
-            found = found.reshape(rows.shape[0]) if found.numel() == rows.shape[0] else found
-            return (found, seen.pop()) if features else found
+            result: torch.Tensor = functional_call(self.template, (parameters, buffers), (rows,))
+            result = result.reshape(rows.shape[0]) if result.numel() == rows.shape[0] else result
+            return (result, seen.pop()) if features else result
 
         mapped = vmap(one, randomness="different")
         if not features:

@@ -52,6 +52,14 @@ class Optimiser:
         self._factor = torch.ones((), device=network.device)
         self._written = 1.0  # what the factor in memory is
 
+    @torch.no_grad()  # type: ignore[untyped-decorator]
+    def renew(self) -> None:
+        """Forget all steps, in place: recorded steps go on with the same memory."""
+        self.taken = 0
+        for memory in (self.first, self.second, self._steps, self._taken_by_run):
+            if memory is not None:
+                memory.zero_()
+
     @property
     def is_by_run(self) -> bool:
         """Whether runs have taken different numbers of steps."""

@@ -45,8 +45,8 @@ class PassDraw(Draw):
         return (*super().kind, self.student, self.is_trusted)
 
     def batch(self, data: StackedRows) -> PassBatch:
-        found = super().batch(data)
-        own = {field.name: getattr(found, field.name) for field in fields(found)}
+        result = super().batch(data)
+        own = {field.name: getattr(result, field.name) for field in fields(result)}
         return PassBatch(**own, student=self.student, is_trusted=self.is_trusted, valid=self.valid)
 
 
@@ -63,7 +63,7 @@ def spread_order(data: StackedRows, streams: Streams, purpose: str, epoch: int, 
 
 @dataclass(frozen=True)
 class Passes(Batches):
-    """One pass after the other; ``plan`` says which, anew at every epoch."""
+    """One pass after the other; ``plan`` says which, again at every epoch."""
 
     size: int
     plan: Callable[[], Sequence[Pass]]

@@ -75,6 +75,15 @@ class Stack:
         moment = (epoch, step + again * FURTHER_PASS)
         return self.networks[network](batch.x if x is None else x, self.streams, moment)
 
+    def both_logits(self, batch: Batch, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Training-mode logits of a batch and, in a further pass, of as many other rows; in one pass if it can."""
+        network, (epoch, step) = self.network, batch.moment
+        if not network.joins_passes:
+            return self.logits(batch), self.logits(batch, x, again=1)
+        moments = ((epoch, step), (epoch, step + FURTHER_PASS))
+        first, second = network(torch.cat([batch.x, x], 1), self.streams, moments).chunk(2, 1)
+        return first, second
+
 
 class Program:
     """What one method does. A stack of one is the ordinary case; everything is written for R."""
@@ -197,7 +206,7 @@ def gradients_of(
 ) -> list[torch.Tensor]:
     """The gradient of a number with respect to each network, laid out as its ``flat`` is."""
     asked = [network.leaves for network in networks]
-    found = iter(
+    result = iter(
         torch.autograd.grad(total, [leaf for own in asked for leaf in own], retain_graph=keep_graph, allow_unused=True)
     )
-    return [network.gradient([next(found) for _ in own]) for network, own in zip(networks, asked, strict=True)]
+    return [network.gradient([next(result) for _ in own]) for network, own in zip(networks, asked, strict=True)]

@@ -4,7 +4,7 @@ Small networks keep a GPU busy for a tenth of a step; the rest is Python asking 
 graph holds all kernels of a step. What changes from step to step therefore has to live on the device: positions of
 rows, masks of runs and the salts of random draws are written into one buffer before every replay, step counts and
 learning rates are tensors of the optimiser. What changes from epoch to epoch (weights that grow, branches that open) is
-recorded anew in every epoch, unless a program says that its steps never change.
+recorded again in every epoch, unless a program says that its steps never change.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ class Graphs:
         if self._stream is None:
             self._pool, self._stream = torch.cuda.graph_pool_handle(), torch.cuda.Stream()
             self._keeper = self._captured(lambda: torch.zeros(1, device="cuda"))
-        found: Callable[[], None] = self._captured(function).replay
-        return found
+        result: Callable[[], None] = self._captured(function).replay
+        return result
 
     def _captured(self, function: Callable[[], Any]) -> Any:
         graph = torch.cuda.CUDAGraph()
@@ -89,14 +89,14 @@ class Recording:
         """The draw and the running runs as the buffer has them."""
         draw = self.draw
         _, step, positions, active, valid, runs = self._now.split(self._sizes)
-        found = replace(
+        result = replace(
             draw,
             positions=positions.view(draw.positions.shape),
             step=step,
             active=None if draw.active is None else active > 0,
             valid=None if draw.valid is None else valid.view(draw.valid.shape).float(),
         )
-        return found, None if self.running is None else runs > 0
+        return result, None if self.running is None else runs > 0
 
     def load(self, draws: Sequence[Draw], running: torch.Tensor | None) -> None:
         """Lay out what the buffer shall hold at the coming draws."""
@@ -128,7 +128,7 @@ class Recorder:
 
     def __init__(self, program: Program, capture: Callable[[], Capture] | None = None) -> None:
         self.program, self._new_capture = program, capture
-        # by kind of draw: a recording that is made anew takes the old one's room
+        # by kind of draw: a recording that is made again takes the old one's room
         self._captures: dict[Any, Capture] = {}
         self._recordings: dict[Any, Recording] = {}
         self._seen: dict[Any, Any] = {}

@@ -79,14 +79,14 @@ def begins_warm(learner: Any, labelled: int, rows: int) -> str | None:
 
 def _passes(learner: Any) -> dict[str, int]:
     """How many epochs a learner's stages have, by the names of the settings; empty where somebody has chosen them."""
-    found = {}
+    result = {}
     for one in fields(learner):
         value = getattr(learner, one.name)
         if one.name.endswith("epochs") and isinstance(value, int):
             if value != one.default:
                 return {}
-            found[one.name] = value
-    return found
+            result[one.name] = value
+    return result
 
 
 def _steps_of_epoch(learner: Any, rows: int) -> int:
@@ -118,15 +118,15 @@ def _start_if_lost(
     if learner.class_prior_ is not None:
         scenario = check_scenario(learner.scenario)
         enough = well_known_auc(learner.class_prior_, len(labelled), len(unlabelled), scenario)
-    end, found = learner.network_, known_auc(learner, labelled, unlabelled)
+    end, result = learner.network_, known_auc(learner, labelled, unlabelled)
     learner.network_ = deepcopy(start).eval()
     before = known_auc(learner, labelled, unlabelled)
-    if found >= enough or before < enough:
+    if result >= enough or before < enough:
         learner.network_ = end
         return []
     learner.best_epoch_, learner.cut_ = 0, 0.0
-    warn_that_training_lost(learner, before, found)
-    chances = f"a chance of {before:.2f} before training and {found:.2f} after"
+    warn_that_training_lost(learner, before, result)
+    chances = f"a chance of {before:.2f} before training and {result:.2f} after"
     return [Rescue(START_KEPT, f"labelled rows outscored unlabelled ones with {chances}")]
 
 

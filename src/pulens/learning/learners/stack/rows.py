@@ -95,7 +95,7 @@ class Batch:
     moment: tuple[int, int]
     active: torch.Tensor | None  # [R]; None when every run takes this step
     is_padded: bool = False
-    step: torch.Tensor | None = None  # [1], the number of the step where a recording must look it up anew each time
+    step: torch.Tensor | None = None  # [1], the number of the step where a recording must look it up again each time
 
     def now(self, values: torch.Tensor) -> torch.Tensor:
         """This step's entry of what has one for every step of the epoch."""
@@ -252,8 +252,8 @@ def sequence_of(data: StackedRows, streams: Streams, epoch: int, group: str, len
     first, sizes = data.group(group)
     counts = torch.tensor(sizes, device=data.device)
     shuffles = -(-length // min(sizes))
-    found = [streams.permutations(f"drawn {group} {n}", (epoch, 0), counts, max(sizes)) for n in range(shuffles)]
+    result = [streams.permutations(f"drawn {group} {n}", (epoch, 0), counts, max(sizes)) for n in range(shuffles)]
     time = torch.arange(length, device=data.device)[None]
     nth, place = time // counts[:, None], time % counts[:, None]
-    flat = torch.stack(found, 1).flatten(1)
+    flat = torch.stack(result, 1).flatten(1)
     return first + flat.gather(1, nth * max(sizes) + place)

@@ -71,9 +71,9 @@ class Selection:
     def _weights_of(self, run: int, rows: int) -> NDArray[Any]:
         """How many rows each validation row of a run stands for; all alike where those of a kind have no weight."""
         assert self.rows.weights is not None
-        found: NDArray[Any] = self.rows.weights[run, :rows].double().cpu().numpy()
+        result: NDArray[Any] = self.rows.weights[run, :rows].double().cpu().numpy()
         known = self.rows.n_labelled[run]
-        return found if found[:known].any() and found[known:].any() else np.ones(rows)
+        return result if result[:known].any() and result[known:].any() else np.ones(rows)
 
 
 def _agreement(predicted: NDArray[Any], truth: NDArray[Any], name: str) -> float:

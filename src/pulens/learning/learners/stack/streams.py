@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pulens.splitmix import GOLDEN, WORD, mix, mix_array, mix_tensor, signed
+from pulens.splitmix import GOLDEN, WORD, mix, mix_array, mix_twice, signed
 
 FURTHER_PASS = 1 << 20  # added to a step's number, this sets a further pass of the step apart
 PIECE = 1 << 14  # words drawn at once on a CPU
@@ -70,12 +70,12 @@ class Slots:
 
     def salts(self, moments: Sequence[tuple[int, int]]) -> Any:
         """What belongs into the places at given moments: [moments, count]."""
-        found = np.empty((len(moments), self.count), np.int64)
+        result = np.empty((len(moments), self.count), np.int64)
         for place, (purpose, moment, moves) in enumerate(self.asked):
             for row, (epoch, step) in enumerate(moments):
                 at = (epoch, step + moment[1]) if moves else moment
-                found[row, place] = signed(salt_of(purpose, at))
-        return found
+                result[row, place] = signed(salt_of(purpose, at))
+        return result
 
 
 _slots: Slots | None = None  # set while a step is being recorded
@@ -112,8 +112,7 @@ class Streams:
         if self.device.type == "cpu" and not is_recording():
             return torch.stack([self.bits_of(run, purpose, moment, count) for run in range(len(self.seeds))])
         salt = signed(salt_of(purpose, moment)) if _slots is None else _slots.take(purpose, moment)
-        base = mix_tensor(self._keys ^ salt)
-        return mix_tensor(base[:, None] + self._counted(count)[:count])
+        return mix_twice(self._keys ^ salt, self._counted(count)[:count])
 
     def bits_of(self, run: int, purpose: str, moment: tuple[int, int], count: int) -> torch.Tensor:
         """One run's random words [count], on the CPU."""

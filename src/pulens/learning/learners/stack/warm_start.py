@@ -51,8 +51,8 @@ class _WarmRows:
         return self.at(places[np.searchsorted(self._chances[kind], rng.random(size), side="right")])
 
     def at(self, places: NDArray[np.int64]) -> torch.Tensor:
-        found: torch.Tensor = self.table[self.rows[torch.as_tensor(places, device=self.rows.device)]]
-        return found
+        result: torch.Tensor = self.table[self.rows[torch.as_tensor(places, device=self.rows.device)]]
+        return result
 
 
 def _chances(weights: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -62,8 +62,8 @@ def _chances(weights: NDArray[np.float64]) -> NDArray[np.float64]:
     (array([0.25, 0.25, 1.  ]), array([0.5, 1. ]))
     """
     ends = (weights if weights.any() else np.ones_like(weights)).cumsum()
-    found: NDArray[np.float64] = ends / ends[-1]
-    return found
+    result: NDArray[np.float64] = ends / ends[-1]
+    return result
 
 
 class WarmStart:
@@ -88,13 +88,13 @@ class WarmStart:
         rows = _WarmRows(data)
         enough = well_known_auc(class_prior, rows.labelled.size, rows.unlabelled.size, data.scenario)
         prior = UNKNOWN_PRIOR if class_prior is None else class_prior
-        found: list[tuple[float, nn.Module]] = []
+        result: list[tuple[float, nn.Module]] = []
         for rate in RATES:
             network = _after_steps(built(build, seed), rows, prior, rate, seed)
-            found.append((_known(network, rows), network))
-            if found[-1][0] >= enough:
+            result.append((_known(network, rows), network))
+            if result[-1][0] >= enough:
                 break
-        self.network = max(found, key=lambda one: one[0])[1].cpu()
+        self.network = max(result, key=lambda one: one[0])[1].cpu()
         return self.network
 
 
@@ -104,8 +104,8 @@ def _known(network: nn.Module, rows: _WarmRows) -> float:
 
     def scores(places: NDArray[np.int64]) -> NDArray[np.float64]:
         parts = rows.at(places[places_to_look_at(places.size)]).split(POPULATION_BATCH)
-        found: NDArray[np.float64] = torch.cat([network(part).reshape(-1) for part in parts]).double().cpu().numpy()
-        return found
+        result: NDArray[np.float64] = torch.cat([network(part).reshape(-1) for part in parts]).double().cpu().numpy()
+        return result
 
     with torch.no_grad():
         return proxy_auc(scores(rows.labelled), scores(rows.unlabelled))

@@ -51,7 +51,8 @@ def save_pipeline(pipeline: Pipeline, path: str | Path) -> Path:
         try:
             learner.save(temporary)
         except PulensError as error:  # the folder that it names is not the one that was asked for
-            raise type(error)(str(error).replace(str(temporary), str(folder))) from error
+            error.args = (str(error).replace(str(temporary), str(folder)),)
+            raise
         (temporary / COLUMNS).write_text(text, encoding="utf-8")
     return folder
 

@@ -46,14 +46,14 @@ class PlannedColumn(Answer):
     @classmethod
     def of(cls, column: TypedColumn) -> PlannedColumn:
         """Learn from the rows of training."""
-        found: dict[str, Any] = {"rows": column.values.size, "has_gaps": bool(column.missing.any())}
+        result: dict[str, Any] = {"rows": column.values.size, "has_gaps": bool(column.missing.any())}
         if column.kind == CATEGORY:
             counts = Counter(word for word in column.values.tolist() if word is not None)
-            found["levels"] = tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+            result["levels"] = tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
         if column.kind == DATE:
             known = column.values[~np.isnan(column.values)]
-            found["has_hours"] = bool((known != np.floor(known)).any())
-        return cls(column.name, column.kind, **found)
+            result["has_hours"] = bool((known != np.floor(known)).any())
+        return cls(column.name, column.kind, **result)
 
     def useless(self, column: TypedColumn) -> str:
         """Why nothing can be learned from the column; empty if something can."""
@@ -88,9 +88,9 @@ class PlannedColumn(Answer):
     def outputs(self) -> tuple[str, ...]:
         """Names of the columns of numbers that it becomes."""
         if self.kind == CATEGORY:
-            found = [f"{self.name}={word}" for word, _ in self.levels[:APART]]
-            found += [f"{self.name}={RARER}", f"{self.name} {SHARE}"] if self.has_rarer else []
-            return (*found, *([f"{self.name}={MISSING}"] if self.has_gaps else []))
+            result = [f"{self.name}={word}" for word, _ in self.levels[:APART]]
+            result += [f"{self.name}={RARER}", f"{self.name} {SHARE}"] if self.has_rarer else []
+            return (*result, *([f"{self.name}={MISSING}"] if self.has_gaps else []))
         if self.kind == DATE:
             return tuple(f"{self.name} {part}" for part in ("days", "month", "weekday", *self._hours))
         return (self.name,)
@@ -114,8 +114,8 @@ class PlannedColumn(Answer):
         parts = [values, months, weekdays]
         if self.has_hours:
             parts.append((values - days) * SECONDS / 3600)
-        found: Floats = np.column_stack([np.where(np.isnan(values), np.nan, part) for part in parts])
-        return found
+        result: Floats = np.column_stack([np.where(np.isnan(values), np.nan, part) for part in parts])
+        return result
 
     def _indicators(self, column: TypedColumn) -> Floats:
         rank = self.ranks(column)

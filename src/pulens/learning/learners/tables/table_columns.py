@@ -23,9 +23,9 @@ def planned_columns(table: TypedTable) -> tuple[tuple[PlannedColumn, ...], dict[
     >>> planned_columns(typed_table({"age": [31, 52], "one": ["a", "a"]}, Typing()))[1]
     {'one': 'holds the same word in every row'}
     """
-    found = [(PlannedColumn.of(column), column) for column in table]
-    left_out = {planned.name: why for planned, column in found if (why := planned.useless(column))}
-    columns = tuple(planned for planned, _ in found if planned.name not in left_out)
+    result = [(PlannedColumn.of(column), column) for column in table]
+    left_out = {planned.name: why for planned, column in result if (why := planned.useless(column))}
+    columns = tuple(planned for planned, _ in result if planned.name not in left_out)
     if not columns:
         reasons = "; ".join(f"{name!r} {why}" for name, why in list(left_out.items())[:3])
         raise InputError(f"there is no column to learn from: {reasons}.")
@@ -157,13 +157,13 @@ class TableColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, table: TypedTable) -> Floats:
         by_name = {column.name: column for column in table}
-        found: Floats = np.concatenate([column(by_name[column.name]) for column in self.columns_], axis=1)
-        return found
+        result: Floats = np.concatenate([column(by_name[column.name]) for column in self.columns_], axis=1)
+        return result
 
     def _filled(self, rows: Floats) -> Floats:
         gaps = np.isnan(rows)
-        found: Floats = np.column_stack([np.where(gaps, self.median_, rows), gaps[:, self.gaps_].astype(float)])
-        return found
+        result: Floats = np.column_stack([np.where(gaps, self.median_, rows), gaps[:, self.gaps_].astype(float)])
+        return result
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "columns_")

@@ -2,7 +2,7 @@
 // An evaluation as plain values, with the keys of `pulens evaluate --json`.
 const answer = (() => {
   const finite = (value) => (Number.isFinite(value) ? value : null);
-  const guarantee = (found) => found.confidence === null || found.confidence === undefined ? "possible set" : "asymptotic";
+  const guarantee = (found) => found.guarantee ?? (found.confidence === null || found.confidence === undefined ? "possible set" : "asymptotic");
   const interval = (found) => found && {
     low: finite(found.low),
     high: finite(found.high),
@@ -12,7 +12,7 @@ const answer = (() => {
   };
 
   function estimate(found) {
-    const told = { value: finite(found.value), low: null, high: null, basis: "random labelling", ...interval(found.interval) };
+    const told = { value: finite(found.value), low: null, high: null, basis: found.basis, target: "population", ...interval(found.interval) };
     const sources = Object.entries(found.sources);
     if (sources.length) told.sources = Object.fromEntries(sources.map(([name, each]) => [name, interval(each)]));
     told.rests_on = found.rests_on;
@@ -24,6 +24,7 @@ const answer = (() => {
 
   const all = (estimated) => Object.fromEntries(fixedFacts.metrics.map(({ name }) => [name, estimate(estimated[name])]));
 
+  // the limit that uneven labels leave is Python's beside its estimate, which this page does not have
   function prior({ value, unlabelled, method, interval: reach, unlabelledInterval: among, assumption, standardError, feasible }) {
     return {
       value,
@@ -42,12 +43,6 @@ const answer = (() => {
     };
   }
 
-  function other(found) {
-    if (!found) return null;
-    const moved = Object.entries(found.moved).map(([name, [here, there]]) => [name, { here, there }]);
-    return { scenario: found.scenario, held: found.held, moved: Object.fromEntries(moved), impossible_because: found.impossible_because };
-  }
-
   function toDict(evaluation, summary) {
     const { found, threshold } = evaluation;
     const { labelled, unlabelled, negative } = found.tally.totals;
@@ -56,19 +51,20 @@ const answer = (() => {
       status: summary.status,
       assumed_of_labels: summary.labels,
       precision_by_class_prior: [],
-      scenario_note: summary.scenario,
+      scenario_note: "",
       prior_hardly_known: summary.prior_hardly_known,
       assumptions: summary.assumptions,
       next_steps: summary.next_steps.map((step) => ({ code: step.code, sentence: step.sentence, python: step.call, shell: sentences.shell(step) })),
       class_prior: prior(found.prior),
       scenario: found.scenario,
-      other_scenario: other(evaluation.other),
+      other_scenario: null,
       target_population: summary.population,
       label_noise: 0,
       counts: { labelled, unlabelled, known_negative: negative, distinct_scores: found.tally.size },
       clusters: null,
-      labelling: "random",
+      labelling: evaluation.labelling,
       contradiction: null,
+      ...(evaluation.ifRandom && { if_random: Object.fromEntries(Object.entries(evaluation.ifRandom).map(([name, { value }]) => [name, { value: finite(value) }])) }),
       threshold: finite(threshold),
       threshold_choice: evaluation.choice,
       threshold_interval: interval(evaluation.thresholdInterval),
@@ -78,6 +74,6 @@ const answer = (() => {
     };
   }
 
-  return { toDict, estimate, prior };
+  return { toDict };
 })();
 if (typeof module !== "undefined") module.exports = answer;

@@ -23,9 +23,9 @@ const auditAnswers = (() => {
     try {
       told = JSON.parse(text);
     } catch {
-      throw new Refusal(`${name}: this is no plan of an audit.`);
+      throw new Refusal(`${name}: this is not the plan of an audit.`);
     }
-    if (told === null || typeof told !== "object" || !("pulens_audit" in told)) throw new Refusal(`${name}: this is no plan of an audit.`);
+    if (told === null || typeof told !== "object" || !("pulens_audit" in told)) throw new Refusal(`${name}: this is not the plan of an audit.`);
     if (told.pulens_audit !== 1)
       throw new Refusal(`${name}: a plan of format ${columns.shown(String(told.pulens_audit))}; this version reads format 1. Use the version that wrote it, or a newer one.`);
     if (told.label_noise > 0) throw new Refusal(texts.noisyPlan(name));
@@ -129,7 +129,7 @@ const auditAnswers = (() => {
     });
     if (strange.length) {
       const [[first, k]] = strange;
-      if (first === "") throw new Refusal(`${fileRow(k)} has no ${columns.shown(column)}, so it is not known which row was answered.`);
+      if (first === "") throw new Refusal(`${fileRow(k)} has no ${columns.shown(column)}, so it is unclear which row was answered.`);
       throw new Refusal(
         `${numbers.whole(strange.length)} row${strange.length > 1 ? "s are" : " is"} not in the plan: ${column} ${columns.listed(strange.map(([name]) => name), 5)}, first in ${fileRow(k)}. Is the plan that of this queue? Rows that were not drawn by it say nothing about the others: take them out.`,
       );

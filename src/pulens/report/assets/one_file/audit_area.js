@@ -91,7 +91,7 @@ const auditArea = (() => {
     return [0, 1, 2, 3].map((way) => (i) => answer[i] === 1 || (answer[i] === -1 && (stratum[i] < counts.flagged ? way & 1 : way & 2) > 0));
   }
 
-  const NOT_RANKED = { value: NaN, interval: null, basis: "bounds", undefined_because: "some rows lie where no row was checked, so positives can stand anywhere among them" };
+  const NOT_RANKED = { value: NaN, interval: null, basis: "bounds", undefined_because: "some rows lie where no row was checked, so positives can be anywhere among them" };
 
   function estimate(counts, rows, tally, seed) {
     const told = { metric: "roc_auc", rests_on: auditEstimates.RESTS_ON, threshold: null };

@@ -26,6 +26,7 @@ const auditCard = (page) => {
     offered = names;
     const shown = names.slice(0, MOST_COLUMNS);
     $("#audit-id").replaceChildren(option("", words.rowNumber), ...shown.map((name, place) => option(place, shorten(name))));
+    $("#audit-id").value = page.table().unique ?? "";
     $("#audit-keep").replaceChildren(
       ...shown.map((name, place) => {
         const label = document.createElement("label");

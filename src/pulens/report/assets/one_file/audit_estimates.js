@@ -144,7 +144,7 @@ const auditEstimates = (() => {
     let because = null;
     if (isUndefined && leftOut.length) {
       const where = leftOut.every((k) => k >= counts.flagged) ? "below the threshold" : "that decide it";
-      because = `${numbers.whole(sum(leftOut.map((k) => counts.rows[k])))} rows ${where} lie where no row was checked, so only bounds are known`;
+      because = `${numbers.whole(sum(leftOut.map((k) => counts.rows[k])))} rows ${where} lie where no row was checked, so there are only bounds`;
     } else if (isUndefined) because = formula.because;
     return { metric: name, value, interval, basis: leftOut.length ? "bounds" : "design", rests_on: RESTS_ON, undefined_because: because, threshold: counts.threshold };
   }

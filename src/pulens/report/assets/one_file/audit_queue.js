@@ -63,7 +63,7 @@ const auditQueue = (() => {
     const twice = [...times].filter(([, many]) => many > 1).map(([id]) => id);
     if (twice.length)
       throw new Refusal(
-        `several rows have the id ${columns.listed(twice, 3)}: an answer could not be given to one of them. Name a column that tells all unlabelled rows apart.`,
+        `several rows have the id ${columns.listed(twice, 3)}: an answer could not be given to one of them. Name a column that identifies every unlabelled row.`,
       );
   }
 

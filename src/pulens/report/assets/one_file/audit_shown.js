@@ -102,30 +102,19 @@ const auditShown = (() => {
     return { name: "scores", rows };
   }
 
-  function labellingShown({ labelling, counts }) {
-    if (!labelling)
-      return { labelling: `Whether labels are random was not tested: there are ${sum(counts.labelled)} labelled rows beside the checked ones.`, curve: [], curve_words: "" };
-    const { relative, rates } = labelling.curve;
-    const words = relative
-      ? "How often a positive is labelled, as a multiple of the average (1 throughout if labels are random)"
-      : "Share of the positives that are labelled (the same throughout if labels are random)";
-    const tell = ({ value, low, high }) => [Number.isFinite(value) ? three(value) : "none found", `${three(low)} to ${Number.isFinite(high) ? three(high) : "no limit"}`];
-    return { labelling: labelling.sentence, curve_words: words, curve: rates.map((rate, k) => [rangeWords(k, rates.length, counts.edges), ...tell(rate)]) };
-  }
-
   // --- numbers as JSON ---------------------------------------------------------------------------------------------
 
   const finite = (value) => (Number.isFinite(value) ? value : null);
 
   function estimateDict({ value, interval, basis, rests_on, undefined_because, threshold }) {
-    const told = { value: finite(value), low: null, high: null, basis, ...(interval && { ...interval, low: finite(interval.low), high: finite(interval.high), guarantee: interval.confidence === null ? "possible set" : "design-based" }), rests_on };
+    const told = { value: finite(value), low: null, high: null, basis, target: "rows", ...(interval && { ...interval, low: finite(interval.low), high: finite(interval.high), guarantee: interval.confidence === null ? "possible set" : "design-based" }), rests_on };
     if (undefined_because) told.undefined_because = undefined_because;
     if (threshold !== null) told.threshold = finite(threshold);
     return told;
   }
 
   // The keys of `pulens audit read --json`; what the page does not compute is null.
-  function toDict({ plan, counts, estimates, labelling, notices }) {
+  function toDict({ plan, counts, estimates, notices }) {
     const levels = ["note", "warning", "serious"];
     return {
       scenario: counts.scenario,
@@ -149,7 +138,7 @@ const auditShown = (() => {
       })),
       estimates: Object.fromEntries(Object.entries(estimates).map(([name, found]) => [name, estimateDict(found)])),
       if_random: null,
-      labelling: auditLabelling.toDict(labelling),
+      labelling: null,
       notices: notices.map(({ severity, code, message }) => ({ severity: levels[severity], code, message })),
       forecast: null,
     };
@@ -162,10 +151,9 @@ const auditShown = (() => {
     if (!sum(counts.checked)) return { isEmpty: true };
     const given = [counts, checkedRows, plan.tally, plan.seed];
     const estimates = { ...auditEstimates.estimates(counts, plan.seed), roc_auc: auditArea.estimate(...given), average_precision: auditPrecision.estimate(...given) };
-    const labelling = auditLabelling.verdict(...given);
     const few = auditPlan.notices(plan.strata, sum(auditQueue.allocated(plan))).filter(({ code }) => code === "few-labelled");
     const notices = [...told, ...few, ...auditEstimates.cautions(counts)].sort((a, b) => b.severity - a.severity);
-    const found = { plan, counts, estimates, labelling, notices };
+    const found = { plan, counts, estimates, notices };
     const shown = notices.map(({ severity, message }) => ({ severity: { name: ["NOTE", "WARNING", "SERIOUS"][severity] }, level: severity, message }));
     return {
       checked: checkedSentence(found),
@@ -174,7 +162,6 @@ const auditShown = (() => {
       notes: shown.filter(({ level }) => level === 0),
       table: columnsTable(estimates),
       strata: strataTable(found),
-      ...labellingShown(found),
       answer: toDict(found),
     };
   }

@@ -56,21 +56,32 @@ const columns = (() => {
       const asScore = /score|prob|pred|risk|p_?hat|logit/i.test(name) ? 4 : /^p$|^s$/i.test(name) ? 2 : 0;
       const asLabel = /label|confirmed|target|^y$|^class|positive|outcome/i.test(name) ? 4 : 0;
       const isWhole = filled.every((cell) => /^[+-]?\d+$/.test(cell));
+      const isShare = isNumber && !isWhole && filled.every((cell) => reading.numberOfText(cell, comma) >= 0 && reading.numberOfText(cell, comma) <= 1);
       return {
-        score: isNumber ? asScore + (isWhole ? 0 : 2) + (distinct > 3 ? 1 : 0) - asLabel : -9,
+        score: isNumber ? asScore + (isShare ? 3 : 0) + (isWhole ? 0 : 2) + (distinct > 3 ? 1 : 0) - asLabel : -9,
         label: asLabel + (distinct <= 3 ? 2 : distinct > 10 ? -3 : 0) - asScore + (filled.length < cells.length ? 1 : 0),
       };
     });
-    const best = (kind, except) => {
-      let found = -1;
-      facts.forEach((fact, place) => {
-        if (place !== except && (found < 0 || fact[kind] > facts[found][kind])) found = place;
-      });
-      return found;
+    // none where another column is as likely, or none is likely
+    const best = (kind, least, except) => {
+      const found = facts.map((fact, place) => [fact[kind], place]).filter(([, place]) => place !== except).sort(([a, i], [b, j]) => b - a || i - j);
+      const [first, second] = found;
+      return first && first[0] >= least && !(second && second[0] === first[0]) ? first[1] : -1;
     };
-    const score = best("score", -1);
-    return { score, label: best("label", score) };
+    const isOnly = facts.filter((fact) => fact.score > -9).length === 1; // of numbers
+    const score = best("score", isOnly ? -8 : 4, -1);
+    return { score, label: best("label", 2, score) };
   }
+
+  // The first column that seems to identify rows: no cell of the first rows is empty, a decimal number or there twice.
+  const unique = (table) => {
+    const isKey = (_, place) => {
+      const cells = table.rows.map((row) => row[place].trim());
+      return cells.length > 3 && new Set(cells).size === cells.length && !cells.some((cell) => cell === "" || /^[+-]?\d*[.,]\d+/.test(cell));
+    };
+    const place = table.names.findIndex(isKey);
+    return place < 0 ? null : place;
+  };
 
   // The distinct values of the label column with their counts, most frequent first.
   async function values(file, name, table, place, progress) {
@@ -145,7 +156,7 @@ const columns = (() => {
       if (long) throw new Refusal(`${name}: ${long}`);
       if (infinite)
         throw new Refusal(
-          `${name}: ${column} must be finite numbers, got ${infinite.value} in data row ${infinite.row + 1} (${numbers.whole(many)} such row${many > 1 ? "s" : ""}). Drop or repair these rows first: a missing score says nothing about the model.`,
+          `${name}: ${column} must be finite numbers, got ${infinite.value} in data row ${infinite.row + 1} (${numbers.whole(many)} such row${many > 1 ? "s" : ""}). Drop or repair these rows first.`,
         );
       chunk = fresh();
     }
@@ -167,7 +178,7 @@ const columns = (() => {
           chunk.many += 1;
         } else {
           if (Math.abs(value) >= 9007199254740992 && !chunk.long && reading.isTooLong(record.text(score)))
-            chunk.long = `${column} are kept as double precision numbers, which tell whole numbers apart up to 2^53 = 9007199254740992, got ${record.text(score)} in data row ${row + 1}: rows of different scores would be counted as ties. Subtract a common offset or rank the rows first; if such ties do not matter, convert the column to floating point yourself.`;
+            chunk.long = `${column} are kept as double precision numbers, which are exact for whole numbers up to 2^53 = 9007199254740992, got ${record.text(score)} in data row ${row + 1}: rows of different scores would be counted as ties. Subtract a common offset or rank the rows first; if such ties do not matter, convert the column to floating point yourself.`;
           kinds[code].add(value);
           if (tell) tell(record, code, value);
         }
@@ -178,6 +189,6 @@ const columns = (() => {
     return tallies.fromScores(kinds.map((kind) => kind.all));
   }
 
-  return { guess, values, count, coder, key, usesComma, shown, listed, Growing };
+  return { guess, unique, values, count, coder, key, usesComma, shown, listed, Growing };
 })();
 if (typeof module !== "undefined") module.exports = columns;

@@ -41,7 +41,6 @@ const estimates = (() => {
   }
 
   function raw(facts, found, share, threshold) {
-    if (facts.compute) return facts.compute(found, share);
     if (facts.name === "roc_auc") {
       found.tally.pairs ||= tallies.pairs(found.tally);
       return recovery.rocAuc(found.tally.pairs, evidence.mapOf(found, share));
@@ -100,9 +99,11 @@ const estimates = (() => {
     return { ...interval, low: Math.min(low, interval.low), high: Math.max(high, low + NARROWEST) };
   }
 
+  const basisOf = (found) => fixedFacts.basis[found.inPractice ? "practice" : "random"];
+
   function restsOn(facts, found) {
     if (facts.counted || !found.tally.totals.unlabelled) return [];
-    return ["random labelling", ...(facts.needs_class_prior ? [`class prior (${found.prior.method})`] : [])];
+    return [basisOf(found), ...(facts.needs_class_prior || found.inPractice ? [`class prior (${found.prior.method})`] : [])];
   }
 
   // doubts: a workshop of intervals, or null where none are wanted
@@ -110,7 +111,7 @@ const estimates = (() => {
     const own = found.prior.unlabelled;
     const rawValue = raw(facts, found, own, threshold);
     const known = clipped(facts, rawValue);
-    const base = { name: facts.name, value: known, rests_on: restsOn(facts, found), threshold: facts.reads === "ranking" ? null : threshold };
+    const base = { name: facts.name, value: known, basis: basisOf(found), rests_on: restsOn(facts, found), threshold: facts.reads === "ranking" ? null : threshold };
     if (Number.isNaN(known)) return { ...base, interval: null, sources: {}, undefined_because: facts.undefined_because || "it is 0/0" };
     const reach = priorRange(facts, found, known, threshold);
     let interval = reach;
@@ -132,11 +133,14 @@ const estimates = (() => {
   function withhold(estimated, facts, found) {
     const { interval, sources } = estimated;
     const reach = sources["class prior"];
-    if (!found.prior.isUnknown || !facts.needs_class_prior || !interval || !reach) return estimated;
+    if (!found.prior.isUnknown || !interval || !reach || facts.counted) return estimated;
+    const because = { value: NaN, unshown: estimated.value, withheld_because: fixedFacts.withheld.because };
+    if (found.inPractice) return { ...estimated, ...because }; // its value is that of an estimate, which only Python makes
+    if (!facts.needs_class_prior) return estimated;
     const widthOf = ({ low, high }) => high - low;
     const span = facts.highest === null ? interval.high : facts.highest - facts.lowest;
     if (widthOf(interval) <= fixedFacts.withheld.wide * span || widthOf(reach) < widthOf(interval) / 2) return estimated;
-    return { ...estimated, value: NaN, unshown: estimated.value, withheld_because: fixedFacts.withheld.because };
+    return { ...estimated, ...because };
   }
 
   // Of precision in one sample, the share of the flagged rows that are labelled: it is at least that on these rows.
@@ -153,30 +157,6 @@ const estimates = (() => {
   const uncorrected = (found) =>
     evidence.make(found.tally, { value: 0, unlabelled: 0, method: "unlabelled rows counted as negative", notices: [] }, "single-set");
 
-  // The other scenario: which shown numbers would move beyond their doubt. Null where there is none to speak of, or
-  // where the other scenario's numbers are those of possible worlds, which this page does not compute.
-  function otherScenario(found, estimated, threshold) {
-    if (!found.tally.totals.unlabelled || !found.tally.totals.labelled) return null;
-    const scenario = found.scenario === "single-set" ? "case-control" : "single-set";
-    const answer = { assumed: found.scenario, scenario, held: found.held, moved: {}, impossible_because: null };
-    let there;
-    try {
-      there = evidence.inScenario(found, scenario);
-    } catch (error) {
-      if (!(error instanceof evidence.Refusal)) throw error;
-      return { ...answer, impossible_because: error.message.split(". ")[0] };
-    }
-    if (evidence.isContradicted(there)) return null;
-    for (const facts of fixedFacts.metrics) {
-      const here = estimated[facts.name];
-      if (Number.isNaN(here.value)) continue;
-      const value = valueAt(facts, there, there.prior.unlabelled, threshold);
-      const doubt = here.interval ? Math.max((here.interval.high - here.interval.low) / 2, 0.0005) : 0.02;
-      if (Math.abs(value - here.value) > doubt) answer.moved[facts.name] = [here.value, value];
-    }
-    return answer;
-  }
-
-  return { cellsAt, averagePrecision, raw, valueAt, clipped, bestThreshold, estimate, uncorrected, otherScenario, atLeastSoWide, wasCut, notBelow };
+  return { cellsAt, averagePrecision, raw, valueAt, clipped, bestThreshold, estimate, uncorrected };
 })();
 if (typeof module !== "undefined") module.exports = estimates;

@@ -140,9 +140,8 @@ const evidence = (() => {
   // the scenario as given, unless the class prior is given as 0: every row's class is then known
   function make(tally, prior, scenario) {
     const recoveryScenario = isExact(prior) && prior.unlabelled === 0 ? "single-set" : scenario;
-    // an audit speaks of the unlabelled rows, a number or a range that was given of the population, and that of a segment
-    // follows from its labelled rows
-    return { tally, prior, scenario, recoveryScenario, held: prior.implied ? "frequency" : prior.quantiles ? "unlabelled" : "population" };
+    // an audit, and what the rows leave possible, are about the unlabelled rows; what was given is about the population
+    return { tally, prior, scenario, recoveryScenario, held: prior.quantiles || prior.isUnknown ? "unlabelled" : "population" };
   }
 
   const given = (found, share = found.prior.unlabelled) => ({
@@ -256,7 +255,7 @@ const evidence = (() => {
     if (fits(tally, reach.high, at) || !fits(tally, reach.low, at)) return found;
     const top = largestPossible(tally, scenario, [reach.low, reach.high]);
     const [low, high, told] = [reach.low, top, reach.high].map((share) => populationPrior(share, tally, scenario));
-    const message = `The class prior was given as ${general(low, 4)} to ${general(told, 4)}, and random labels allow ${general(high, 4)} at most: the part above it was left out. If it may well be higher, labels were not a random draw; an audit of random unlabelled rows tells which.`;
+    const message = `The class prior was given as ${general(low, 4)} to ${general(told, 4)}, and random labels allow ${general(high, 4)} at most: the part above that was left out. If it can be higher, labels are not a random draw; checking random unlabelled rows (an audit) shows which.`;
     return make(
       tally,
       {
@@ -320,10 +319,10 @@ const evidence = (() => {
   }
 
   // What the page says instead of numbers that random labels cannot have given.
-  function refuseContradiction(found, words = texts.contradicted) {
+  function refuseContradiction(found) {
     if (!isContradicted(found)) return;
     const top = populationPrior(largestPossible(found.tally, found.scenario), found.tally, found.scenario);
-    throw new Refusal(words(shares(found.prior.value), shares(top)));
+    throw new Refusal(texts.contradicted(shares(found.prior.value), shares(top)));
   }
 
   // a share in per cent, to a tenth where that says something
@@ -337,7 +336,8 @@ const evidence = (() => {
   const upperLimit = (hits, rows, miss) => (hits >= rows ? 1 : numbers.betaQuantile(hits + 1, rows - hits, 1 - miss));
   const lowerLimit = (hits, rows, miss) => (hits <= 0 ? 0 : numbers.betaQuantile(hits, rows - hits + 1, miss));
 
-  function highestPrior(tally, confidence) {
+  // up to `factor` times as often high scores may have been labelled, which matters in one sample
+  function highestPrior(tally, confidence, factor = 1, scenario = "case-control") {
     const { labelled, unlabelled } = tally.totals;
     const places = [];
     for (let k = 1; k <= 20; k++) {
@@ -347,29 +347,17 @@ const evidence = (() => {
     const miss = (1 - confidence) / (2 * places.length);
     const ratios = places.map((place) => {
       const below = lowerLimit(tally.labelled[place], labelled, miss);
-      return below > 0 ? upperLimit(tally.unlabelled[place], unlabelled, miss) / below : Infinity;
+      const share = below / (below + factor * (1 - below));
+      const extra = scenario === "single-set" && unlabelled ? ((below - share) * labelled) / unlabelled : 0;
+      return below > 0 ? (upperLimit(tally.unlabelled[place], unlabelled, miss) + extra) / share : Infinity;
     });
     return Math.min(...ratios, 1);
-  }
-
-  // The same rows in another scenario, with the class prior that was given.
-  function inScenario(found, scenario) {
-    const share = found.held === "unlabelled" ? found.prior.unlabelled : unlabelledPrior(found.prior.value, found.tally, scenario);
-    const value = populationPrior(share, found.tally, scenario);
-    const { interval } = found.prior;
-    const moved = { ...found.prior, value, unlabelled: share };
-    if (found.held === "population" && interval) {
-      const known = scenario === "case-control" ? 0 : found.tally.totals.labelled / found.tally.rows;
-      const [low, high] = [interval.low, interval.high].map((end) => unlabelledPrior(Math.max(end, known), found.tally, scenario));
-      moved.unlabelledInterval = { ...interval, low, high };
-    }
-    return make(found.tally, moved, scenario);
   }
 
   return {
     ...{ Refusal, make, given, mapOf, population, populationPrior, unlabelledPrior, givenPrior, auditPrior, interpolate, isExact },
     ...{ impossibleRates, largestPossible, chanceOfExcess, withinPossible, isContradicted, priorExplains, refuseContradiction },
-    ...{ highestPrior, inScenario, CHANCE_LIMIT },
+    ...{ highestPrior, CHANCE_LIMIT },
   };
 })();
 if (typeof module !== "undefined") module.exports = evidence;

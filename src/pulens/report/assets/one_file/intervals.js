@@ -1,5 +1,5 @@
 "use strict";
-// How sure the numbers are: the constructions of the Python package (pulens.intervals), with the same draws.
+// How sure the numbers are: the constructions of the Python package (pulens.inference), with the same draws.
 const intervals = (() => {
   const { KINDS } = tallies;
   const { normalQuantile, normalTail, normalBelow, studentQuantile, studentBelow, betaOdds, betaQuantile } = numbers;
@@ -189,15 +189,14 @@ const intervals = (() => {
 
   // --- what the intervals of one evidence share --------------------------------------------------------------------
 
-  // `chosen` is a threshold that was chosen on these rows; with `money` redraws also choose the cheapest one
-  function workshop(found, confidence, chosen = null, money = null) {
+  // `chosen` is a threshold that was chosen on these rows
+  function workshop(found, confidence, chosen = null) {
     const { tally } = found;
     const own = found.prior.unlabelled;
     const tail = Number(((1 - confidence) / 2).toFixed(15));
     const single = found.recoveryScenario === "single-set";
-    const { implied, quantiles } = found.prior;
-    // of a segment's share the part that redraws of its rows do not bring along by themselves
-    const reach = evidence.isExact(found.prior) ? null : (implied?.interval ?? found.prior.unlabelledInterval);
+    const { quantiles } = found.prior;
+    const reach = evidence.isExact(found.prior) ? null : found.prior.unlabelledInterval;
     const isDrawn = Boolean(reach && (quantiles || reach.confidence !== null)); // then a share of null is drawn together with the rows
     const drawnShare = (normal) => (quantiles ? evidence.interpolate(normalBelow(normal), ...quantiles) : spreadShare(normal));
     // each half of the interval is half of a normal distribution
@@ -209,11 +208,6 @@ const intervals = (() => {
     // the share that holds for the data, carried over to a redraw with other numbers of rows
     function movedShare(share, totals) {
       let moved = share;
-      if (implied && ownTotals[0] && ownTotals[1]) {
-        // positives behind each labelled row, of which others lie in other segments
-        const each = ((1 + (share * ownTotals[1]) / ownTotals[0]) * (ownTotals[0] + implied.elsewhere)) / (totals[0] + implied.elsewhere);
-        moved = ((each - 1) * totals[0]) / Math.max(totals[1], 1);
-      }
       if (single && ownTotals[1] && found.held === "population") {
         const population = (ownTotals[0] + share * ownTotals[1]) / (ownTotals[0] + ownTotals[1] + ownTotals[2]);
         moved = (population * (totals[0] + totals[1] + totals[2]) - totals[0]) / Math.max(totals[1], 1);
@@ -340,14 +334,10 @@ const intervals = (() => {
 
     // --- redraws of the counts -------------------------------------------------------------------------------------
 
-    const redrawn = once(() => {
+    // Every redraw of the counts, chunk by chunk; visit(first redraw, normal numbers, totals, rates of one redraw)
+    function eachChunk(visit) {
       const counts = compressed();
       const { size } = counts;
-      const asked = [own, ...(isDrawn ? [null] : reach ? over() : [])];
-      const labelledAt = tallies.increments(counts, "labelled");
-      const readings = asked.map(() => [new Float64Array(REDRAWS), new Float64Array(REDRAWS)]);
-      const anew = { places: new Int32Array(REDRAWS), totals: [], rates: [], normal: [] };
-      const pricedAnew = { places: [], rates: [] };
       const sizes = ownTotals.map((total) => (total ? Math.max(Math.round(total), 1) : 0));
       const expected = KINDS.map((kind) => tallies.increments(counts, kind).map((count) => Math.max(count, 0)));
       const chances = expected.map((kind) => {
@@ -378,34 +368,37 @@ const intervals = (() => {
           }
           return block;
         });
-        for (let k = 0; k < many; k++) {
-          const parts = rates.map((block) => block.subarray(k * size, (k + 1) * size));
+        visit(start, normal, drawn, (k) => rates.map((block) => block.subarray(k * size, (k + 1) * size)));
+      }
+    }
+
+    const redrawn = once(() => {
+      const asked = [own, ...(isDrawn ? [null] : reach ? over() : [])];
+      const labelledAt = tallies.increments(compressed(), "labelled");
+      const readings = asked.map(() => [new Float64Array(REDRAWS), new Float64Array(REDRAWS)]);
+      const anew = { places: new Int32Array(REDRAWS), totals: [], rates: [], normal: [] };
+      eachChunk((start, normal, drawn, ratesOf) =>
+        drawn.forEach((totals, k) => {
+          const parts = ratesOf(k);
           asked.forEach((share, which) => {
-            const map = mapAt(drawn[k], share ?? drawnShare(normal[k]));
-            const [cut, free] = averagePrecisions(map, drawn[k], parts, labelledAt);
+            const map = mapAt(totals, share ?? drawnShare(normal[k]));
+            const [cut, free] = averagePrecisions(map, totals, parts, labelledAt);
             readings[which][0][start + k] = cut;
             readings[which][1][start + k] = free;
-            if (which) return;
-            anew.normal.push(normal[k]);
-            anew.totals.push(drawn[k]);
-            if (money) {
-              const cheapest = costCard.cheapestPlace(money, map, parts);
-              pricedAnew.places.push(cheapest);
-              pricedAnew.rates.push(parts.map((part) => (cheapest ? part[cheapest - 1] : 0)));
-            }
-            if (chosen === null) return;
+            if (which || chosen === null) return;
             const place = bestPlace(map, parts);
+            anew.normal.push(normal[k]);
+            anew.totals.push(totals);
             anew.places[start + k] = place;
             anew.rates.push(parts.map((part) => part[place]));
           });
-        }
-      }
-      return { asked, readings, anew, pricedAnew: { ...pricedAnew, totals: anew.totals, normal: anew.normal } };
+        }),
+      );
+      return { asked, readings, anew };
     });
 
     // Average precision of a redraw, read twice: with precision cut to [0, 1], and without where it is steady.
     function averagePrecisions(map, totals, [labelled, unlabelled, negative], labelledAt) {
-      if (found.isOneOfMany) return [NaN, NaN]; // nobody asks
       const { positive, negative: rest } = map;
       const tiny = 1e-9 * (positive + rest);
       let [before, labelledBefore, cutSum, freeSum] = [0, 0, 0, 0];
@@ -504,12 +497,11 @@ const intervals = (() => {
     // --- one contract for all --------------------------------------------------------------------------------------
 
     function construction(facts, threshold, valueAt) {
-      if (facts.construction) return facts.construction(shop);
       if (facts.name === "roc_auc") return { method: "DeLong, Student, skewness-corrected", ends: areaEnds };
       if (facts.name === "average_precision")
         return { method: "percentile of redraws, read twice", ends: (share, each) => averagePrecisionEnds(share, each, valueAt) };
       if (chosen !== null && threshold === chosen)
-        return { method: "redraws with the threshold chosen anew", ends: (share, each) => chosenEnds(facts, share, each) };
+        return { method: "redraws with the threshold chosen again each time", ends: (share, each) => chosenEnds(facts, share, each) };
       return { method: "Jeffreys", ends: (share, each) => fixedEnds(facts, threshold, share, each) };
     }
 
@@ -552,23 +544,11 @@ const intervals = (() => {
       return { low: Math.min(low, chosen), high: Math.max(high, chosen), confidence, method: "percentile of redraws" };
     }
 
-    // The ends of a construction {value(share), ends(share or null, tail)} with all the doubt about the class prior.
-    function inDoubt({ value, ends }) {
-      if (!reach) return ends(own, tail);
-      if (isDrawn) return ends(null, tail);
-      const shares = over();
-      const values = shares.map(value).filter((each) => !Number.isNaN(each));
-      const length = values.length ? Math.max(...values) - Math.min(...values) : 0;
-      const widths = shares.map((share) => ends(share, 1 - (1 + confidence) / 2)).map(([low, high]) => high - low);
-      const each = tailForRange(confidence, length, Math.max(...widths) / (2 * twoSided(confidence)));
-      const hull = shares.map((share) => ends(share, each));
-      return [Math.min(...hull.map(([low]) => low)), Math.max(...hull.map(([, high]) => high))];
-    }
-
-    const shop = { own, tail, reach, isDrawn, over, mapAt, drawnShare, compressed, inDoubt, pricedAnew: () => redrawn().pricedAnew };
-    return { of, ofThreshold, shop };
+    // what labels that favour easy positives are drawn with
+    const parts = { tail, ownTotals, shares: !reach ? [own] : isDrawn ? [null] : over(), single, movedShare, drawnShare, compressed, plausibleAt, eachChunk };
+    return { of, ofThreshold, parts };
   }
 
-  return { workshop, percentiles, expandedTail };
+  return { workshop, percentiles, REDRAWS };
 })();
 if (typeof module !== "undefined") module.exports = intervals;

@@ -111,7 +111,7 @@
         showTable();
         await lookAtLabels(isMine);
       } else showTotals();
-      if (isMine()) $("#form").hidden = false;
+      if (isMine()) unfold(true);
       if (isMine()) $(table.names ? "#score" : "#way-unknown").focus({ preventScroll: true });
     });
   }
@@ -159,7 +159,8 @@
   function showTable() {
     const comma = table.rows.some((row) => row.some((cell) => /^[+-]?\d+,\d+$/.test(cell.trim()))) && table.separator !== ",";
     $("#told").textContent = texts.told(table.names.length, texts.separators[table.separator], comma);
-    const places = [...new Set([table.guess.score, table.guess.label, ...table.names.keys()])].slice(0, MOST_SHOWN).sort((a, b) => a - b);
+    // score and label first, where a phone shows them
+    const places = [...new Set([table.guess.score, table.guess.label, ...table.names.keys()])].filter((place) => place >= 0).slice(0, MOST_SHOWN);
     const row = (cells, kind) => {
       const line = document.createElement("tr");
       for (const cell of cells) {
@@ -174,11 +175,10 @@
     const left = table.names.length - places.length;
     $("#more-columns").textContent = left ? texts.moreColumns(left) : "";
     for (const id of ["score", "label"]) {
-      $(`#${id}`).replaceChildren(...table.names.map((name, place) => option(place, shorten(name))));
-      $(`#${id}`).value = String(table.guess[id]);
+      const isSure = table.guess[id] >= 0;
+      $(`#${id}`).replaceChildren(...(isSure ? [] : [option("", words.choose_column)]), ...table.names.map((name, place) => option(place, shorten(name))));
+      $(`#${id}`).value = isSure ? String(table.guess[id]) : "";
     }
-    $("#group").replaceChildren(option("", words.noGroup), ...table.names.map((name, place) => option(place, shorten(name))));
-    $("#of-groups").hidden = true;
   }
 
   function showTotals() {
@@ -188,6 +188,10 @@
 
   let values = [];
   async function lookAtLabels(isMine) {
+    if (!$("#label").value) {
+      for (const id of ["positive", "negative"]) $(`#${id}`).replaceChildren(option("", words.label_first));
+      return;
+    }
     const found = await ask("values", { label: Number($("#label").value) });
     if (!isMine()) return;
     values = found.values.slice(0, 200);
@@ -203,7 +207,6 @@
     $("#values-note").textContent = found.isFull ? texts.manyValues(1000) : "";
   }
   $("#label").addEventListener("change", () => busy(lookAtLabels));
-  $("#group").addEventListener("change", () => ($("#of-groups").hidden = $("#group").value === ""));
 
   const chosenPrior = () => $("input[name='prior-way']:checked").value;
   const typed = (id) => Number.parseFloat($(id).value.replace(",", "."));
@@ -219,24 +222,16 @@
     const at = $("#threshold-given").value.trim();
     const threshold = at === "" ? null : Number(at.replace(",", "."));
     if (Number.isNaN(threshold)) throw new Error(texts.badThreshold);
-    const question = { scenario: $("input[name='scenario-given']:checked").value, classPrior, audit, threshold, confidence: 0.95 };
+    const [scenario, labelling] = ["scenario", "labelling"].map((name) => $(`input[name='${name}-given']:checked`).value);
+    const question = { scenario, labelling, classPrior, audit, threshold, confidence: 0.95 };
     if (!table.names) return question;
+    if (!$("#score").value || !$("#label").value) throw new Error(texts.noColumn);
     const [score, label] = [Number($("#score").value), Number($("#label").value)];
     if (score === label) throw new Error(texts.sameColumn);
     const pick = (id) => ($(id).value === "" ? [] : [values[Number($(id).value)].text]);
     const [positive, negative] = [pick("#positive"), pick("#negative")];
     if (!positive.length) throw new Error(texts.noLabelled);
-    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative, ...askedGroups(question, [score, label]) };
-  }
-
-  // One evaluation per value of a column, if one was chosen.
-  function askedGroups({ scenario, audit }, taken) {
-    if ($("#group").value === "") return {};
-    const [group, samePrior] = [Number($("#group").value), $("#same-prior").checked];
-    if (taken.includes(group)) throw new Error(texts.groupColumn);
-    if (samePrior && audit) throw new Error(texts.groupsAudit);
-    if (!samePrior && scenario !== "single-set") throw new Error(texts.groupsApart);
-    return { group, samePrior };
+    return { ...question, score, label, positive, negative: negative[0] === positive[0] ? [] : negative };
   }
 
   // The same on the command line, an option and its value together.
@@ -250,6 +245,7 @@
       if (table.rows.some((row) => /^[+-]?\d+,\d+$/.test(row[asked.score].trim()))) options.push(["--decimal", ","]);
     }
     options.push(["--scenario", asked.scenario]);
+    if (asked.labelling !== "practice") options.push(["--labelling", asked.labelling]);
     if (asked.audit) options.push(["--audit", asked.audit.join("/")]);
     if (asked.classPrior) options.push(["--class-prior", asked.classPrior.join(":")]);
     if (asked.threshold !== null) options.push(["--threshold", String(asked.threshold)]);
@@ -262,6 +258,8 @@
   let reported = null; // what the report shown was made of
 
   const version = $("meta[name='generator']").content.replace("pulens ", "");
+  const madeOn = () => new Date().toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" });
+  const origin = () => ({ version, home: $("#home").href, made_on: madeOn() });
   const stem = () => source.name.replace(/\.[^.]*$/, "") || "report";
 
   function download(name, text, type) {
@@ -275,11 +273,10 @@
   // The report as the command line writes it: one page of its own, with its scripts and styles.
   function wholeReport() {
     const scripts = [...document.querySelectorAll("script[data-report]")].map((each) => filling.safe(each.textContent));
-    const given = { styles: filling.safe(sourceOf("report-styles")), scripts, data: filling.safe(safeJson(reported.data)), version };
+    const given = { styles: filling.safe(sourceOf("report-styles")), scripts, data: filling.safe(safeJson(reported.data)), ...origin() };
     return `${filling.render("evaluation.html.j2", { ...reported, ...given })}\n`;
   }
   $("#save-report").addEventListener("click", () => download(`${stem()}.html`, wholeReport(), "text/html"));
-  $("#save-groups").addEventListener("click", () => download(`${stem()}-groups.json`, `${JSON.stringify(reported.segmentNumbers, null, 2)}\n`, "application/json"));
   $("#save-counts").addEventListener("click", () => busy(async () => download(`${stem()}.tally`, await ask("counts", { version }), "application/octet-stream")));
   $("#save-numbers").addEventListener("click", () => download(`${stem()}.json`, `${JSON.stringify(reported.answer, null, 2)}\n`, "application/json"));
 
@@ -290,6 +287,7 @@
     $("#report").replaceChildren();
     $("#report").hidden = true;
     $("#results").hidden = true;
+    $("#asked-line").hidden = true;
     if (location.hash) history.replaceState(null, "", location.pathname + location.search);
   }
 
@@ -301,7 +299,7 @@
   function show(context) {
     clearReport();
     reported = context;
-    const text = filling.render("evaluation.html.j2", { ...context, styles: "", scripts: [], data: filling.safe(safeJson(context.data)), version });
+    const text = filling.render("evaluation.html.j2", { ...context, styles: "", scripts: [], data: filling.safe(safeJson(context.data)), ...origin() });
     const made = new DOMParser().parseFromString(text.replace("<style></style>", ""), "text/html"); // the policy knows no empty style
     const parts = ["header.top", "main", "footer", "#page-data"].map((selector) => document.importNode(made.querySelector(selector), true));
     // the page has one main landmark already
@@ -317,22 +315,38 @@
     script.textContent = reportScript();
     $("#report").append(script);
     $("#done").textContent = words.reportReady;
-    $("#verdict").scrollIntoView({ block: "start" });
+    $("#report header").scrollIntoView({ block: "start" });
   }
+
+  // The form in a line, once it was used.
+  function fold(asked) {
+    const prior = asked.audit ? texts.shortAudit(asked.audit) : asked.classPrior ? texts.shortPrior(asked.classPrior.join(" to ")) : texts.shortUnknown;
+    const columns = table.names ? [texts.shortColumns(table.names[asked.score], table.names[asked.label], asked.positive[0])] : [];
+    $("#asked-line bdi").textContent = [source.name, ...columns, prior, texts.shortLabelling[asked.labelling]].join(" · ");
+    unfold(false);
+  }
+  function unfold(isOpen) {
+    $("#form").hidden = !isOpen;
+    $("#asked-line").hidden = isOpen;
+    $(".start").classList.toggle("used", !isOpen);
+  }
+  $("#change").addEventListener("click", () => {
+    unfold(true);
+    $("#evaluate").scrollIntoView({ block: "center" });
+  });
 
   $("#form").addEventListener("submit", (event) => {
     event.preventDefault();
     busy(async (isMine) => {
       const asked = askedFor();
       const command = commandOf(asked);
-      const context = await ask("evaluate", { asked, title: source.name, typed: command });
+      const context = await ask("evaluate", { asked, title: table.names ? texts.title(table.names[asked.score], source.name) : source.name, typed: command });
       if (!isMine()) return;
       show(context);
       $("#command-lead").textContent = asked.classPrior || asked.audit ? words.commandLead : words.estimateLead;
-      const more = asked.group === undefined ? [] : [[...command, ["--group-by", table.names[asked.group]], ...(asked.samePrior ? [["--same-prior"]] : [])]];
-      $("#command code").textContent = [command, ...more].map(sentencesOf).join("\n");
-      $("#save-groups").hidden = !context.segmentNumbers;
+      $("#command code").textContent = sentencesOf(command);
       $("#results").hidden = false;
+      fold(asked);
       audit.offer(asked, context.answer.threshold);
     });
   });

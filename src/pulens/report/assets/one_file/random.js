@@ -139,17 +139,6 @@ const random = (() => {
       return this.low;
     }
 
-    // a whole number of 0 to most: Lemire (2019)
-    upTo(most) {
-      if (most === 0) return 0;
-      const many = most + 1;
-      const least = (0xffffffff - most) % many;
-      for (;;) {
-        const word = this.word();
-        if (Math.imul(word, many) >>> 0 >= least) return highWord(word, many);
-      }
-    }
-
     // in any order; numpy shuffles with words that it cuts to so many bits
     shuffle(values) {
       for (let i = values.length - 1; i > 0; i--) {

@@ -12,6 +12,7 @@ const reading = (() => {
   const MAGIC = [
     [[0x1f, 0x8b], "gzip"],
     [[0x50, 0x4b, 3, 4], "zip"],
+    [[0xd0, 0xcf, 0x11, 0xe0], "excel"],
     [[0x50, 0x41, 0x52, 0x31], "Parquet"],
     [[0x41, 0x52, 0x52, 0x4f, 0x57, 0x31], "Arrow"],
     [[0x42, 0x5a, 0x68], "bzip2"],
@@ -20,7 +21,7 @@ const reading = (() => {
 
   function encodingOf(head, name) {
     for (const [bytes, kind] of MAGIC)
-      if (bytes.every((byte, k) => head[k] === byte)) throw new Refusal(texts.notText(name, kind));
+      if (bytes.every((byte, k) => head[k] === byte)) throw new Refusal(kind === "excel" || /\.xls[xmb]?$/i.test(name) ? texts.excel(name) : texts.notText(name, kind));
     if (head[0] === 0xff && head[1] === 0xfe) return "utf-16le";
     if (head[0] === 0xfe && head[1] === 0xff) return "utf-16be";
     const zeros = [0, 0];

@@ -39,7 +39,7 @@ const sentences = (() => {
     const { interval } = evaluation.found.prior;
     const finds = recall.undefined_because
       ? `At the threshold ${general(threshold, 4)} recall is undefined: ${recall.undefined_because}.`
-      : `Flagging the ${percent(flagged.value)} of rows that score ${general(threshold, 4)} or above finds ${percent(recall.value)}${doubt(recall.interval)} of all positives.`;
+      : `Flagging the ${percent(flagged.value)} of rows that score ${general(threshold, 4)} or above finds ${recall.withheld_because ? between(recall.interval) : `${percent(recall.value)}${doubt(recall.interval)}`} of all positives.`;
     const open = precision.interval && !precision.undefined_because ? between(precision.interval) : "no number can be given";
     return [
       finds,
@@ -52,7 +52,7 @@ const sentences = (() => {
     if (Number.isNaN(area.value)) return `How well the model ranks is undefined: ${area.undefined_because}.`;
     const sentence = `The model ranks a random positive above a random negative ${percent(area.value)} of the time${doubt(area.interval)}`;
     const low = area.interval ? area.interval.low : area.value;
-    if (ranksBackwards(area)) return `Are your scores upside down? ${sentence}, which is worse than guessing (50%).`;
+    if (ranksBackwards(area)) return `Are your scores reversed? ${sentence}, which is worse than guessing (50%).`;
     if (low <= 0.5 || Math.abs(area.value - 0.5) < 0.01) return `${sentence}: these rows do not show that it beats guessing (50%).`;
     return `${sentence}.`;
   }
@@ -85,90 +85,18 @@ const sentences = (() => {
     return `${counted(labelled)} labelled, ${counted(unlabelled)} unlabelled${negative ? `, ${counted(negative)} known negative` : ""} (${found.scenario})`;
   }
 
-  const SCENARIOS = {
-    "single-set": ["rows labelled out of one sample", "if the labelled rows were collected separately"],
-    "case-control": ["labelled rows collected separately, unlabelled rows a sample of the population", "if rows were labelled out of one sample"],
-  };
-
-  function scenarioWords(scenario) {
-    const other = scenario === "single-set" ? "case-control" : "single-set";
-    const [taken, question] = SCENARIOS[scenario];
-    return `${taken}; ${question}, say scenario="${other}" (--scenario ${other})`;
-  }
-
-  function scenarioSentence(other) {
-    if (!other) return "";
-    const [taken, question] = SCENARIOS[other.assumed];
-    if (other.impossible_because) return `${taken}; that ${question.replace(/^if /, "")} is ruled out: ${other.impossible_because}`;
-    const words = scenarioWords(other.assumed);
-    const names = Object.keys(other.moved);
-    if (!names.length) return `${words}: no number shown here would move beyond its interval`;
-    const leading = fixedFacts.table.filter((name) => name in other.moved);
-    const [first, ...others] = leading.length ? leading : names.slice(0, 3);
-    const within = (name) => fixedFacts.byName[name].own_title || name.replaceAll("_", " ");
-    const values = `${within(first)} would be ${fixed(other.moved[first][1], 3)}${others.map((name) => `, ${within(name)} ${fixed(other.moved[name][1], 3)}`).join("")}`;
-    const rest = names.length - 1 - others.length;
-    return `${words}: ${values}${rest ? ` (and ${rest} more would move)` : ""}`;
-  }
-
   // --- what is taken for granted -----------------------------------------------------------------------------------
 
-  function assumptions(evaluation) {
-    const { found } = evaluation;
-    const made = (statement, broken_by, effect) => ({ statement, broken_by, effect });
-    const wrong = "The class prior, and with it precision, would be about the wrong population.";
+  // Python's own sentences, with the numbers of these rows
+  function assumptions({ found, labelling, choice, threshold }) {
+    const [first, prior, ...rest] = fixedFacts.assumptions[found.scenario];
     const list = [
-      made(
-        "Labelled positives are a random draw of all positives.",
-        "Easy, severe or high-scoring cases being confirmed first: reported fraud, diagnosed patients.",
-        "Recall and ROC AUC come out too high; the false positive rate too low.",
-      ),
-      made(
-        `${found.prior.assumption} The value used is ${general(found.prior.value, 4)}.`,
-        "A prior from another year, region or definition; an estimate from scores whose top is not pure.",
-        "Precision, F1 and accuracy move with it; ROC AUC does so less.",
-      ),
-      found.scenario === "case-control"
-        ? made(
-            "The unlabelled rows are a sample of the population by themselves (case-control).",
-            "Labelled positives having been taken out of the unlabelled rows: then the scenario is single-set.",
-            wrong,
-          )
-        : made(
-            "All rows are one sample, and the unlabelled ones are what labelling left (single-set).",
-            "Labelled positives collected elsewhere and added: then the scenario is case-control.",
-            wrong,
-          ),
-      made(
-        "Every labelled positive is truly positive.",
-        "Wrong confirmations, duplicates, mixed-up codes.",
-        "Recall and ROC AUC come out too low; say label noise to correct for it.",
-      ),
+      labelling === "practice" ? fixedFacts.assumptions.practice : first,
+      { ...prior, statement: `${found.prior.assumption} The value used is ${general(found.prior.value, 4)}.` },
+      ...rest.filter(({ statement }) => found.tally.totals.negative > 0 || !statement.startsWith("Rows known to be negative")),
     ];
-    if (found.tally.totals.negative > 0)
-      list.push(
-        made(
-          "Rows known to be negative are a random draw of the negatives.",
-          "Only easy rejections having been recorded.",
-          "The false positive rate comes out too low.",
-        ),
-      );
-    list.push(
-      made(
-        "The model was not trained on these rows, and rows are independent of each other.",
-        "Scores of training rows; several rows of one person or machine.",
-        "All numbers flatter; intervals are too narrow.",
-      ),
-    );
-    if (evaluation.choice !== "given")
-      list.push(
-        made(
-          `The threshold ${general(evaluation.threshold, 4)} (${evaluation.choice}) will be used from now on.`,
-          "Choosing the threshold on the same rows that judge it.",
-          "Numbers at the threshold flatter a little; fix it beforehand or use fresh rows.",
-        ),
-      );
-    return list;
+    const { statement, ...chosen } = fixedFacts.assumptions.threshold;
+    return choice === "given" ? list : [...list, { statement: statement.replace("THRESHOLD", general(threshold, 4)), ...chosen }];
   }
 
   // --- notices -----------------------------------------------------------------------------------------------------
@@ -178,38 +106,29 @@ const sentences = (() => {
 
   function notices(evaluation) {
     const { found } = evaluation;
+    const isRandom = evaluation.labelling === "random"; // what is known for labels random among all rows only
     const all = [
       ...found.prior.notices,
-      ...impossibleAreas(evaluation),
-      ...impossibleRate(found),
+      ...(isRandom ? [...impossibleAreas(evaluation), ...impossibleRate(found)] : []),
       ...hardlyKnown(found),
-      ...wideRecall(evaluation.estimates.recall),
-      ...notFeasible(found),
-      ...noMixture(found),
+      ...(isRandom ? [...wideRecall(evaluation.estimates.recall), ...notFeasible(found), ...noMixture(found)] : []),
       ...knownNegatives(found),
       ...ties(found.tally),
       ...labelledTwice(found.tally),
-      ...scenarioMatters(evaluation.other),
     ];
     if (evaluation.choice !== "given") {
       const reach = evaluation.thresholdInterval;
-      const moves = reach ? ` (other such rows would choose ${general(reach.low, 4)} to ${general(reach.high, 4)})` : "";
+      const moves = reach ? ` (a fresh sample would choose ${general(reach.low, 4)} to ${general(reach.high, 4)})` : "";
       all.push(
         notice(
           NOTE,
           "chosen-threshold",
-          `The threshold ${general(evaluation.threshold)}${moves} was chosen as the ${evaluation.choice}, which flatters the values at it; the intervals allow for that, a threshold fixed beforehand avoids it.`,
+          `The threshold ${general(evaluation.threshold)}${moves} was chosen as the ${evaluation.choice}, which makes the values at it optimistic; ${reach ? "the intervals allow for that, " : ""}a threshold fixed beforehand avoids it.`,
         ),
       );
     }
     return all.sort((a, b) => b.severity - a.severity);
   }
-
-  // Those that are more than a note, without what notes alone need: of a segment among many.
-  const alarms = (found) =>
-    [...found.prior.notices, ...impossibleAreas({ found }), ...hardlyKnown(found), ...notFeasible(found), ...noMixture(found), ...knownNegatives(found), ...labelledTwice(found.tally)]
-      .filter(({ severity }) => severity > NOTE)
-      .sort((a, b) => b.severity - a.severity);
 
   function impossibleAreas({ found }) {
     const list = [];
@@ -230,7 +149,7 @@ const sentences = (() => {
   function impossibleRate(found) {
     const rates = evidence.impossibleRates(found.tally, found.prior.unlabelled, found.recoveryScenario);
     if (!rates.thresholds || rates.standardErrors < WORTH_A_WORD) return [];
-    const seen = `The recovered ${rates.rate} at threshold ${general(rates.threshold)} is ${fixed(rates.value, 4)}, outside [0, 1] (so at ${whole(rates.thresholds)} threshold${rates.thresholds > 1 ? "s" : ""})`;
+    const seen = `The recovered ${rates.rate} at threshold ${general(rates.threshold)} is ${fixed(rates.value, 4)}, outside [0, 1] (at ${whole(rates.thresholds)} threshold${rates.thresholds > 1 ? "s" : ""})`;
     if (rates.standardErrors >= evidence.CHANCE_LIMIT && evidence.priorExplains(found))
       return [
         notice(
@@ -282,7 +201,7 @@ const sentences = (() => {
       notice(
         NOTE,
         "wide-recall",
-        `Recall is known to within ${fixed(width(recall.interval) / 2, 2)} only. For 0.05 about ${whole(needed)} labelled positives are needed; more unlabelled rows do not help.`,
+        `Recall is only known to within ${fixed(width(recall.interval) / 2, 2)}. To within 0.05 takes about ${whole(needed)} labelled positives; more unlabelled rows do not help.`,
       ),
     ];
   }
@@ -323,7 +242,7 @@ const sentences = (() => {
       notice(
         WARNING,
         "not-a-mixture",
-        `The unlabelled rows are no mixture of rows like the labelled positives (${percents(best.share, 1)}) and rows like the known negatives: their shares above a score differ by up to ${fixed(best.gap, 3)}, which chance alone gives with probability ${general(best.chance, 1)}. Labelled positives or known negatives are not random samples of their class, or the class prior is wrong.`,
+        `The unlabelled rows are not a mixture of rows like the labelled positives (${percents(best.share, 1)}) and rows like the known negatives: their shares above a score differ by up to ${fixed(best.gap, 3)}, which chance alone gives with probability ${general(best.chance, 1)}. Labelled positives or known negatives are not random samples of their class, or the class prior is wrong.`,
       ),
     ];
   }
@@ -378,21 +297,7 @@ const sentences = (() => {
       notice(
         WARNING,
         "labelled-among-unlabelled",
-        `${percents(meeting, 0)} of the labelled rows have exactly the score of an unlabelled row, though scores hardly repeat otherwise: the labelled rows seem to be among the unlabelled ones too. The two samples are then not independent, and intervals are off. Remove them from the unlabelled rows and say scenario='single-set'.`,
-      ),
-    ];
-  }
-
-  const COME_ABOUT = { "single-set": "picked out of one sample with the unlabelled ones", "case-control": "collected separately from the unlabelled ones" };
-
-  function scenarioMatters(other) {
-    if (!other || !Object.keys(other.moved).length) return [];
-    const values = Object.entries(other.moved).map(([name, [here, there]]) => `${name} ${fixed(there, 3)} instead of ${fixed(here, 3)}`);
-    return [
-      notice(
-        NOTE,
-        "scenario-matters",
-        `The labelled rows are taken to be ${COME_ABOUT[other.assumed]} (${other.assumed}). Were they ${COME_ABOUT[other.scenario]} (${other.scenario}), the same ${other.held === "unlabelled" ? "share of positives among the unlabelled rows" : "class prior"} would give ${values.join(", ")}.`,
+        `${percents(meeting, 0)} of the labelled rows have exactly the score of an unlabelled row, though scores rarely repeat otherwise: the labelled rows seem to be among the unlabelled ones too. The two samples are then not independent, and intervals are off. Remove them from the unlabelled rows and say scenario='single-set'.`,
       ),
     ];
   }
@@ -424,22 +329,34 @@ const sentences = (() => {
       return [
         {
           code: "turn-scores",
-          sentence: "Check that higher scores mean more positive. If they mean the opposite, turn their sign.",
+          sentence: "Check that higher scores mean more positive. If they mean the opposite, change their sign.",
           call: "pulens.evaluate(labels, -scores)",
           options: [],
           replaces: [],
         },
       ];
     if (!found.tally.totals.unlabelled) return [];
-    const about = [auditStep(evaluation), sayRange(found)].filter(Boolean);
+    const about = [auditStep(evaluation), sayPrior(found) ?? sayRange(found)].filter(Boolean);
+    if (evaluation.labelling === "practice") return about;
     const labelling = {
       code: "sensitivity",
       sentence: "Were high-scoring positives more likely to be labelled? See how each number changes if they were twice as likely.",
-      call: "pulens.evaluate(labels, scores, labelling=2)",
+      call: "pulens.evaluate(<rows>, labelling=2)",
       options: ["--labelling", "2"],
       replaces: ["--labelling"],
     };
     return [...about, labelling].slice(0, 3);
+  }
+
+  function sayPrior({ prior }) {
+    if (!prior.isUnknown) return null;
+    return {
+      code: "say-prior",
+      sentence: "If you know how common positives are, give it: a number, or a range if you are not sure.",
+      call: "pulens.evaluate(labels, scores, class_prior=(<low>, <high>))",
+      options: ["--class-prior", "<low>:<high>"],
+      replaces: REPLACED,
+    };
   }
 
   function sayRange(found) {
@@ -453,8 +370,8 @@ const sentences = (() => {
     }
     return {
       code: "say-range",
-      sentence: `A class prior is seldom known exactly: see what a range around ${general(prior.value, 3)} leaves open.`,
-      call: `pulens.evaluate(labels, scores, class_prior=(${ends.join(", ")}))`,
+      sentence: `The class prior is rarely known exactly: try a range around ${general(prior.value, 3)}.`,
+      call: `pulens.evaluate(<rows>, class_prior=(${ends.join(", ")}))`,
       options: ["--class-prior", ends.join(":")],
       replaces: REPLACED,
     };
@@ -475,8 +392,8 @@ const sentences = (() => {
     const said = choice === "given" && isFinite ? `threshold=${general(threshold)}, budget=${rows}` : `budget=${rows}`;
     return {
       code: "audit",
-      sentence: `Check ${rows} rows by hand: precision, recall and F1 are then known however labels came about.`,
-      call: `pulens.plan_audit(labels, scores, ${said}).write("queue.csv")`,
+      sentence: `Check ${rows} rows by hand: that settles precision, recall and F1.`,
+      call: `pulens.plan_audit(<rows>, ${said}).write("queue.csv")`,
       options: [...(isFinite ? ["--threshold", numbers.plain(threshold)] : []), "--budget", String(rows), "--out", "queue.csv"],
       replaces: [],
       command: ["audit", "plan"],
@@ -489,6 +406,7 @@ const sentences = (() => {
     const [found, naive] = [evaluation.estimates[facts.name], evaluation.uncorrected[facts.name]];
     const shown = (estimate) => (estimate.undefined_because ? "undefined" : fixed(estimate.value, 3));
     const { interval } = found;
+    const random = evaluation.ifRandom?.[facts.name];
     return {
       name: facts.name,
       title: facts.title,
@@ -499,7 +417,7 @@ const sentences = (() => {
       value: found.withheld_because ? "" : shown(found),
       interval: !interval || width(interval) === 0 ? "" : `${fixed(interval.low, 3)} to ${fixed(interval.high, 3)}`,
       naive: shown(naive),
-      if_random: "",
+      if_random: random && (random.undefined_because || !Number.isNaN(random.value)) ? shown(random) : "",
     };
   }
 
@@ -508,6 +426,7 @@ const sentences = (() => {
     const rows = fixedFacts.metrics.map((facts) => rowOf(evaluation, facts));
     const first = fixedFacts.metrics.map((facts) => evaluation.estimates[facts.name].interval).find(Boolean);
     const isOpen = Boolean(evaluation.estimates.precision.withheld_because);
+    const status = fixedFacts.status[found.tally.totals.unlabelled ? evaluation.labelling : "known"];
     return {
       counts: countsOf(found),
       class_prior: priorText(found),
@@ -528,11 +447,11 @@ const sentences = (() => {
       next_steps: nextSteps(evaluation),
       prior_hardly_known: isOpen,
       cells: null,
-      scenario: scenarioSentence(evaluation.other),
+      scenario: "",
       audit: null,
       clusters: "",
-      status: fixedFacts.status[0],
-      labels: fixedFacts.status[1],
+      status: status[0],
+      labels: status[1],
       legend: rows.some((row) => row.is_a_range) ? `${fixedFacts.withheld.mark} ${fixedFacts.withheld.because}` : "",
     };
   }
@@ -544,6 +463,6 @@ const sentences = (() => {
     return `This page holds ${whole(kept)} of ${whole(of)} distinct scores. ${titleOf("roc_auc")} and everything at a threshold shown are exact; between two neighbouring points of a curve lie at most ${small(thinning.labelled_gap)} of the labelled and ${small(thinning.unlabelled_gap)} of the unlabelled rows, and average precision recomputed here was off by at most ${general(thinning.average_precision.error, 1)} at class priors the data allow.`;
   }
 
-  return { summarise, notices, alarms, priorWords, thinningWords, shell, joined, counted, scenarioWords, percent, doubt };
+  return { summarise, notices, priorWords, thinningWords, shell, percent, doubt };
 })();
 if (typeof module !== "undefined") module.exports = sentences;

@@ -19,22 +19,20 @@
       }
       const table = await reading.preview(file, name);
       opened = { file, name, table };
-      return { ...table, rows: table.rows.slice(0, 10), guess: columns.guess(table) };
+      return { ...table, rows: table.rows.slice(0, 10), guess: columns.guess(table), unique: columns.unique(table) };
     },
     async values({ label }) {
       return columns.values(opened.file, opened.name, opened.table, label, progress);
     },
     async evaluate({ asked, title, typed }) {
-      const groups = asked.group === undefined ? null : segmentRows.collector(asked.group, opened.table.names[asked.group]);
-      const tally = opened.tally ?? (await columns.count(opened.file, opened.name, opened.table, asked, progress, groups?.add));
+      const tally = opened.tally ?? (await columns.count(opened.file, opened.name, opened.table, asked, progress));
       opened.counted = { tally, asked };
       postMessage({ id, progress: null });
       // values need no redraws: a reader has them while intervals are found
       const quick = evaluating.evaluate(tally, { ...asked, confidence: null });
       postMessage({ id, first: sentences.summarise(quick).verdict });
       const evaluation = evaluating.evaluate(tally, asked);
-      const context = evaluating.context(evaluation, title, typed);
-      return groups ? evaluating.withSegments(context, opened.table.names[asked.group], tally, groups.all(), asked) : context;
+      return evaluating.context(evaluation, title, typed);
     },
   };
 

@@ -52,7 +52,7 @@ def cells_of(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") -> dic
     {('nnpu', 'digits'): {5: 0.625, 6: 0.75}}
     """
     metric = check_metric(metric)
-    found: dict[tuple[str, str], dict[int, float]] = {}
+    result: dict[tuple[str, str], dict[int, float]] = {}
     seen: dict[tuple[str, str, int], tuple[Any, ...]] = {}
     for row in rows:
         place = row["learner"], row["dataset"], row["seed"]
@@ -65,8 +65,8 @@ def cells_of(rows: Iterable[Mapping[str, Any]], metric: str = "accuracy") -> dic
             )
         seen[place] = condition
         if is_defined(row[metric]):
-            found.setdefault(place[:2], {})[row["seed"]] = float(row[metric])
-    return found
+            result.setdefault(place[:2], {})[row["seed"]] = float(row[metric])
+    return result
 
 
 def conditions(rows: Iterable[Mapping[str, Any]]) -> list[tuple[str, float]]:

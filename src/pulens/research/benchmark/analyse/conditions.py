@@ -104,10 +104,10 @@ def newest(rows: Iterable[Row]) -> tuple[list[Row], int]:
 
 def by_condition(rows: Iterable[Row]) -> dict[tuple[str, float, tuple[Any, ...]], list[Row]]:
     """The newest runs of every condition that occurs."""
-    found: dict[tuple[str, float, tuple[Any, ...]], list[Row]] = {}
+    result: dict[tuple[str, float, tuple[Any, ...]], list[Row]] = {}
     for row in rows:
-        found.setdefault(place_of(row), []).append(row)
-    return {place: newest(own)[0] for place, own in found.items()}
+        result.setdefault(place_of(row), []).append(row)
+    return {place: newest(own)[0] for place, own in result.items()}
 
 
 def conditions_of(rows: Iterable[Row]) -> list[Condition]:
@@ -155,8 +155,8 @@ def _words(further: tuple[Any, ...], varies: Sequence[bool]) -> list[str]:
         "validation_share": "validation {}",
         "test_share": "test {}",
     }
-    found = zip(FURTHER, further, varies, strict=True)
-    return [words[name].format("all" if value is None else value) for name, value, shown in found if shown]
+    result = zip(FURTHER, further, varies, strict=True)
+    return [words[name].format("all" if value is None else value) for name, value, shown in result if shown]
 
 
 def choose(conditions: Sequence[Condition], wanted: str | None) -> Condition:
@@ -173,10 +173,10 @@ def choose(conditions: Sequence[Condition], wanted: str | None) -> Condition:
     first, _, rest = text.partition(" ")
     aliases = {one.mechanism.lower(): one.alias.lower() for one in conditions}
     text = f"{aliases.get(first, first)} {rest}".strip()
-    found = [one for one in conditions if one.name.lower() == text]
-    found = found or [one for one in conditions if one.name.lower().startswith(f"{text} ")]
-    if len(found) != 1:
+    result = [one for one in conditions if one.name.lower() == text]
+    result = result or [one for one in conditions if one.name.lower().startswith(f"{text} ")]
+    if len(result) != 1:
         names = [one.name for one in conditions]
-        problem = "names several conditions" if found else "names no condition of this archive"
+        problem = "names several conditions" if result else "names no condition of this archive"
         raise InputError(f"--condition {wanted!r} {problem}; they are {', '.join(names)}.{nearest(wanted, names)}")
-    return found[0]
+    return result[0]

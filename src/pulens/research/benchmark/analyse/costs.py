@@ -41,7 +41,7 @@ def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Learner
             values.setdefault((row["learner"], row["dataset"]), []).append(row[metric])
             if row["seconds"] is not None:
                 gathered.setdefault((row["learner"], row["dataset"], device_of(row)), []).append(row)
-    found = [
+    result = [
         LearnerCost(
             learner,
             dataset,
@@ -54,7 +54,7 @@ def costs(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Learner
         )
         for (learner, dataset, device), own in sorted(gathered.items())
     ]
-    return [replace(one, is_efficient=_is_efficient(one, found, sign_of(metric))) for one in found]
+    return [replace(one, is_efficient=_is_efficient(one, result, sign_of(metric))) for one in result]
 
 
 def _is_efficient(one: LearnerCost, all_of_them: Iterable[LearnerCost], sign: int) -> bool:

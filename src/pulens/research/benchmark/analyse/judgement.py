@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import InputError, PulensError, listed
-from pulens.evidence import Evidence, settle_class_prior
-from pulens.intervals.doubts import Doubts
-from pulens.intervals.kernels.resampling import Resampling
+from pulens.evidence import Evidence, resolve_class_prior
+from pulens.inference.intervals import IntervalEstimator
+from pulens.inference.kernels.resampling import Resampling
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.research.benchmark.analyse.conditions import by_condition, selects_with_truth
@@ -66,7 +66,7 @@ def judge(
             f"{prior!r}."
         )
     resampling = Resampling(confidence, redraws, threads=1)
-    found = []
+    result = []
     for run in archive.done if rows is None else rows:
         chosen = archive.choice(run["key"], selection)
         if chosen is None:
@@ -76,13 +76,13 @@ def judge(
         try:
             evidence = _evidence(archive, run, selection, prior)
         except PulensError as error:
-            found += [{**about, "metric": name, "reason": str(error)} for name in metrics]
+            result += [{**about, "metric": name, "reason": str(error)} for name in metrics]
             continue
-        doubts = Doubts(evidence, resampling)
+        doubts = IntervalEstimator(evidence, resampling)
         for name in metrics:
             answer = estimate(name, METRICS[name], evidence, threshold=0.0, doubts=doubts)
-            found.append({**about, "metric": name, **_beside(answer, chosen[name], evidence)})
-    return found
+            result.append({**about, "metric": name, **_beside(answer, chosen[name], evidence)})
+    return result
 
 
 def _evidence(archive: Archive, run: Mapping[str, Any], selection: str, prior: str) -> Evidence:
@@ -92,8 +92,8 @@ def _evidence(archive: Archive, run: Mapping[str, Any], selection: str, prior: s
     if positives is None or not rows or not 0 <= positives <= rows:
         raise InputError(f"run {run['key']} says that {positives} of its {rows} test rows are positive.")
     known = positives / rows
-    settled = settle_class_prior(tally, scenario, known if prior == "known" else "auto", None, 0.0)
-    return Evidence(tally, settled, 0.0, scenario)
+    resolved = resolve_class_prior(tally, scenario, known if prior == "known" else "auto", None, 0.0)
+    return Evidence(tally, resolved, 0.0, scenario)
 
 
 def _beside(answer: Any, truth: float, evidence: Evidence) -> Row:
@@ -119,7 +119,7 @@ def coverage(judged: Sequence[Row], by: Sequence[str] = ("prior", "mechanism_ali
     groups: dict[tuple[Any, ...], list[Row]] = {}
     for row in judged:
         groups.setdefault(tuple(row[name] for name in by), []).append(row)
-    found = []
+    result = []
     for place, rows in sorted(groups.items(), key=_missing_last):
         told = [row for row in rows if row["reason"] is None]
         summary: Row = {**dict(zip(by, place, strict=True)), "runs": len(rows), "without_answer": len(rows) - len(told)}
@@ -131,8 +131,8 @@ def coverage(judged: Sequence[Row], by: Sequence[str] = ("prior", "mechanism_ali
                 "bias": float(errors.mean()),
                 "error": float(np.abs(errors).mean()),
             }
-        found.append(summary)
-    return found
+        result.append(summary)
+    return result
 
 
 def _missing_last(item: tuple[tuple[Any, ...], Any]) -> tuple[tuple[bool, Any], ...]:
@@ -199,32 +199,32 @@ def learner_regret(
     places = _choices(archive.done if rows is None else rows)
     keys = {key for group in places.values() for key in group}
     truth = {name: _truth(archive, keys, name, metric) for name in ("own", "proxy_accuracy", "proxy_roc_auc")}
-    found = []
+    result = []
     for name in ("proxy_accuracy", "proxy_roc_auc"):
         values = {key: chosen["value"] for key in keys if (chosen := archive.choice(key, name)) is not None}
-        found.append(_regret_of(f"validation {name}", values, truth[name], places))
+        result.append(_regret_of(f"validation {name}", values, truth[name], places))
     own = [row for row in judged if row["key"] in keys]
-    found += [_regret_of(way, values, truth["own"], places) for way, values in _recovered(own).items()]
-    return sorted((row for row in found if row["choices"]), key=lambda row: row["way"])
+    result += [_regret_of(way, values, truth["own"], places) for way, values in _recovered(own).items()]
+    return sorted((row for row in result if row["choices"]), key=lambda row: row["way"])
 
 
 def _choices(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[Any, ...], list[str]]:
     """Keys of the runs among which a learner is chosen: of one condition, data set and seed, told nothing true."""
-    found: dict[tuple[Any, ...], list[str]] = {}
+    result: dict[tuple[Any, ...], list[str]] = {}
     for condition, own in by_condition(rows).items():
         for row in own:
             if not row["uses_truth"] and not selects_with_truth(row["own_selection"]):
-                found.setdefault((condition, row["dataset"], row["seed"]), []).append(row["key"])
-    return found
+                result.setdefault((condition, row["dataset"], row["seed"]), []).append(row["key"])
+    return result
 
 
 def _recovered(judged: Iterable[Row]) -> dict[str, dict[str, float]]:
     """Estimates at the epoch of the learner's own criterion, by metric and class prior and then by run."""
-    found: dict[str, dict[str, float]] = {}
+    result: dict[str, dict[str, float]] = {}
     for row in judged:
         if row["selection"] == "own" and row["reason"] is None:
-            found.setdefault(f"test {row['metric']} ({row['prior']} prior)", {})[row["key"]] = row["estimate"]
-    return found
+            result.setdefault(f"test {row['metric']} ({row['prior']} prior)", {})[row["key"]] = row["estimate"]
+    return result
 
 
 def _truth(archive: Archive, keys: Iterable[str], selection: str, metric: str) -> dict[str, float]:

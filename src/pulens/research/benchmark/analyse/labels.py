@@ -89,14 +89,14 @@ def robustness(rows: Iterable[Mapping[str, Any]], metric: str = "f1") -> list[Bi
                 continue
             place = (*about, alias or row["mechanism"], row["parameters"], setting)
             values.setdefault(place, []).append(float(row[metric]))
-    found = []
+    result = []
     for place, own in sorted(values.items(), key=_in_order):
         learner, dataset, frequency, alias, parameters, setting = place
         plain = random.get((learner, dataset, frequency, setting))
         if plain:
             sign = sign_of(metric)  # what is lost is good: less of an error is more
             means = sign * fmean(plain), sign * fmean(own), len(own)
-            found.append(BiasLoss(learner, dataset, frequency, alias, *means, parameters, setting))
+            result.append(BiasLoss(learner, dataset, frequency, alias, *means, parameters, setting))
     if values and not random:
         raise InputError("robustness compares biased labels with random ones (S1), of which the archive has none.")
-    return found
+    return result

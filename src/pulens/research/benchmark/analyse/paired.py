@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special, stats
 
 from pulens.errors import InputError, listed
-from pulens.intervals.kernels.holm import holm
+from pulens.inference.kernels.holm import holm
 from pulens.research.benchmark.analyse.cells import Cells, datasets_of, learners_of
 
 
@@ -62,15 +62,15 @@ def against_reference(cells: Cells, reference: str = "nnpu") -> list[Paired]:
         raise InputError(
             f"there is no run of {reference!r} to compare with; learners are {listed(learners_of(cells))}."
         )
-    found = []
+    result = []
     for dataset in datasets_of(cells):
         others = [name for name in learners_of(cells) if name != reference and (name, dataset) in cells]
         pairs = [differences(cells, name, reference, dataset) for name in others]
         p_values = [t_test(pair) for pair in pairs]
         for name, pair, p, corrected in zip(others, pairs, p_values, holm(p_values), strict=True):
             mean = float(pair.mean()) if pair.size else nan
-            found.append(Paired(name, reference, dataset, pair.size, mean, p, corrected))
-    return found
+            result.append(Paired(name, reference, dataset, pair.size, mean, p, corrected))
+    return result
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ def win_tie_loss(cells: Cells, level: float = 0.05) -> list[Record]:
     for dataset in datasets_of(cells):
         there = [name for name in names if (name, dataset) in cells]
         pairs = [(a, b) for place, a in enumerate(there) for b in there[place + 1 :]]
-        found = [differences(cells, a, b, dataset) for a, b in pairs]
-        for (a, b), pair, p in zip(pairs, found, holm([t_test(pair) for pair in found]), strict=True):
+        result = [differences(cells, a, b, dataset) for a, b in pairs]
+        for (a, b), pair, p in zip(pairs, result, holm([t_test(pair) for pair in result]), strict=True):
             if np.isnan(p):
                 continue
             ahead, behind = (a, b) if pair.mean() > 0 else (b, a)

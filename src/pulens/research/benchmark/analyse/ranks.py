@@ -99,9 +99,9 @@ def groups(learners: tuple[str, ...], ranks: tuple[float, ...], difference: floa
     >>> groups(("a", "b", "c"), (1.0, 1.5, 3.0), 1.6)
     (('a', 'b'), ('b', 'c'))
     """
-    found: list[tuple[int, int]] = []
+    result: list[tuple[int, int]] = []
     for first, low in enumerate(ranks):
         last = max(place for place, high in enumerate(ranks) if high - low < difference)
-        if last > first and not (found and found[-1][1] >= last):
-            found.append((first, last))
-    return tuple(learners[first : last + 1] for first, last in found)
+        if last > first and not (result and result[-1][1] >= last):
+            result.append((first, last))
+    return tuple(learners[first : last + 1] for first, last in result)

@@ -108,13 +108,13 @@ def as_latex(
     leaders = _leaders({place: one for place, one in table.items() if place[0] not in aside}, sign_of(metric))
 
     def line(name: str) -> str:
-        found = [escaped(titles.get(name, name)) + (marks or {}).get(name, "")]
+        result = [escaped(titles.get(name, name)) + (marks or {}).get(name, "")]
         for dataset in datasets:
             place = name, dataset
             one, few = table.get(place), (seeds or {}).get(place)
             number = "--" if one is None else _latex_cell(one, factor, leaders.get(place, "{}"), few)
-            found.append(number + "*" * (place in starred))
-        return " & ".join(found) + r" \\"
+            result.append(number + "*" * (place in starred))
+        return " & ".join(result) + r" \\"
 
     inside = [line(name) for name in order if name not in aside]
     outside = [line(name) for name in order if name in aside]
@@ -126,14 +126,14 @@ def as_latex(
 
 def _leaders(table: Mapping[tuple[str, str], SeedSummary], sign: int) -> dict[tuple[str, str], str]:
     """How LaTeX prints the best of each data set, and the second where there is a third."""
-    found = {}
+    result = {}
     for dataset in {dataset for _, dataset in table}:
         there = {name: one.mean for (name, other), one in table.items() if other == dataset}
         best = sorted((-sign * mean, name) for name, mean in there.items())
-        found[best[0][1], dataset] = r"\textbf{{{}}}"
+        result[best[0][1], dataset] = r"\textbf{{{}}}"
         if len(best) > 2:
-            found[best[1][1], dataset] = r"\underline{{{}}}"
-    return found
+            result[best[1][1], dataset] = r"\underline{{{}}}"
+    return result
 
 
 def _latex_cell(one: SeedSummary, factor: int, emphasis: str, seeds: int | None) -> str:

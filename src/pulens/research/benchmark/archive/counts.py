@@ -19,9 +19,9 @@ def decisions(values: Any) -> NDArray[np.float32]:
     >>> decisions([0.0, 1.0]) >= 0
     array([False,  True])
     """
-    found = np.asarray(values, np.float64).astype(np.float32)
-    found = np.where((found == 0) & (np.asarray(values) > 0), -JUST_NEGATIVE, found)  # too small for float32
-    return np.where(found == 0, JUST_NEGATIVE, found).astype(np.float32)
+    result = np.asarray(values, np.float64).astype(np.float32)
+    result = np.where((result == 0) & (np.asarray(values) > 0), -JUST_NEGATIVE, result)  # too small for float32
+    return np.where(result == 0, JUST_NEGATIVE, result).astype(np.float32)
 
 
 def binned_counts(scores: NDArray[np.float32], part: JudgedRows, bins: int) -> dict[str, NDArray[Any]]:

@@ -110,14 +110,14 @@ def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
 def check_format(folder: Path) -> int:
     """The format that an archive says it has; an error where this version cannot read it."""
     try:
-        found = parse_json(read_bounded(folder / FACTS), str(folder / FACTS))["pulens_benchmark"]
+        result = parse_json(read_bounded(folder / FACTS), str(folder / FACTS))["pulens_benchmark"]
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise InputError(
             f"{folder / FACTS} is not the description of an archive: {error}. If {folder} is one of this version of "
-            "pulens, remove that file: `pulens bench run` writes it anew."
+            "pulens, remove that file: `pulens bench run` writes it again."
         ) from error
-    if found not in READ:
+    if result not in READ:
         raise InputError(
-            f"{folder} has format {found!r}; this version of pulens reads formats {listed(READ)} and writes {FORMAT}."
+            f"{folder} has format {result!r}; this version of pulens reads formats {listed(READ)} and writes {FORMAT}."
         )
-    return int(found)
+    return int(result)

@@ -45,13 +45,13 @@ def read_format_1(path: Path, columns: Sequence[str]) -> pa.Table:
     wanted = {name: NAMES.get(name, name) for name in columns}
     extra = ["method"] if "needs_support" in wanted and "learner" not in wanted else []
     table = pq.read_table(path, columns=[*wanted.values(), *extra], schema=SCHEMA_1)
-    found = {name: _translated(table[stored], SCHEMA.field(name).type) for name, stored in wanted.items()}
-    if "own_selection" in found:
-        found["own_selection"] = _in_todays_words(found["own_selection"])
-    if "needs_support" in found and found["needs_support"].null_count:
+    result = {name: _translated(table[stored], SCHEMA.field(name).type) for name, stored in wanted.items()}
+    if "own_selection" in result:
+        result["own_selection"] = _in_todays_words(result["own_selection"])
+    if "needs_support" in result and result["needs_support"].null_count:
         known = [name in SUPPORTED_BEFORE for name in table["method"].to_pylist()]
-        found["needs_support"] = pa.array(known, pa.bool_())
-    return pa.table(found)
+        result["needs_support"] = pa.array(known, pa.bool_())
+    return pa.table(result)
 
 
 def _translated(column: Any, kind: Any) -> Any:

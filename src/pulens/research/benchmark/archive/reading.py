@@ -41,11 +41,11 @@ class Archive:
 
     @cached_property
     def _faults(self) -> dict[Path, str | None]:
-        found = {}
+        result = {}
         for path in sorted((self.folder / RUNS).glob("*.parquet")):
             with suppress(FileNotFoundError):  # a failed run was replaced this very moment
-                found[path] = fault(path)
-        return found
+                result[path] = fault(path)
+        return result
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -60,15 +60,15 @@ class Archive:
     @cached_property
     def runs(self) -> tuple[dict[str, Any], ...]:
         """Scalars of every run, once each, in a fixed order; a finished run hides an earlier failure."""
-        found: dict[str, dict[str, Any]] = {}
+        result: dict[str, dict[str, Any]] = {}
         for place, path in enumerate(self.files):
             names = list(SCALARS)
             for number, row in enumerate(map(_told_apart, read_columns(path, names).to_pylist())):
-                old = found.get(row["key"])
+                old = result.get(row["key"])
                 if old is None or (old["status"] == "failed" and row["status"] == "done"):
-                    found[row["key"]] = {**row, "_file": place, "_row": number}
+                    result[row["key"]] = {**row, "_file": place, "_row": number}
         order = ("dataset", "mechanism", "label_frequency", "learner", "seed", "key")
-        return tuple(sorted(found.values(), key=lambda row: tuple(row[name] for name in order)))
+        return tuple(sorted(result.values(), key=lambda row: tuple(row[name] for name in order)))
 
     @property
     def done(self) -> tuple[dict[str, Any], ...]:
@@ -84,7 +84,7 @@ class Archive:
 
     @cached_property
     def _choices(self) -> dict[str, dict[str, dict[str, Any]]]:
-        found: dict[str, dict[str, dict[str, Any]]] = {}
+        result: dict[str, dict[str, dict[str, Any]]] = {}
         for place, path in enumerate(self.files):
             table = read_columns(path, ["key", "choices"])
             for number, (key, choices) in enumerate(
@@ -92,8 +92,8 @@ class Archive:
             ):
                 row = self._by_key[key]
                 if (row["_file"], row["_row"]) == (place, number):
-                    found[key] = {choice["selection"]: _completed(choice, row) for choice in choices or ()}
-        return found
+                    result[key] = {choice["selection"]: _completed(choice, row) for choice in choices or ()}
+        return result
 
     def results(self, selection: str = "own", metric: str | None = None) -> Iterator[dict[str, Any]]:
         """Finished runs with the epoch a criterion chose and the test metrics there; of others than are stored, one.
@@ -172,8 +172,8 @@ class Archive:
     def table(self, columns: Sequence[str] | None = None) -> pa.Table:
         """Everything as one Arrow table, a row per file entry, sorted by key."""
         parts = [read_columns(path, SCHEMA.names if columns is None else columns) for path in self.files]
-        found = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
-        return found.sort_by("key") if "key" in found.column_names else found
+        result = pa.concat_tables(parts) if parts else SCHEMA.empty_table()
+        return result.sort_by("key") if "key" in result.column_names else result
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -213,16 +213,16 @@ def differences(first: Archive, second: Archive) -> list[str]:
     """What two archives say differently, timings, hardware and versions aside; empty if they are equal."""
     names = [name for name in SCHEMA.names if name not in CIRCUMSTANCES]
     mine, theirs = ({row["key"]: row for row in _plain(one.table(names).to_pylist())} for one in (first, second))
-    found = [f"{key} is in the first only" for key in sorted(set(mine) - set(theirs))]
-    found += [f"{key} is in the second only" for key in sorted(set(theirs) - set(mine))]
+    result = [f"{key} is in the first only" for key in sorted(set(mine) - set(theirs))]
+    result += [f"{key} is in the second only" for key in sorted(set(theirs) - set(mine))]
     for one in (first, second):
         keys = one.table(["key"])["key"].to_pylist()
-        found += [f"{key} is in {one.folder} twice" for key in sorted({key for key in keys if keys.count(key) > 1})]
+        result += [f"{key} is in {one.folder} twice" for key in sorted({key for key in keys if keys.count(key) > 1})]
     for key in sorted(set(mine) & set(theirs)):
-        found += [
+        result += [
             f"{key}: {name} differs" for name in names if _canonical(mine[key][name]) != _canonical(theirs[key][name])
         ]
-    return found
+    return result
 
 
 #: Who cut by the class prior in archives older than the column that says so.

@@ -96,7 +96,7 @@ class Store:
         there = {path.name: path for path in (self.folder / RUNS).glob("*.parquet")}
         for name in set(self._seen) - set(there):
             del self._seen[name]
-        found: set[str] = set()
+        result: set[str] = set()
         for name, path in there.items():
             if name not in self._seen:
                 try:
@@ -115,8 +115,8 @@ class Store:
                 self._seen[name] = keys, "failed" in table["status"].to_pylist()
             keys, is_failed = self._seen[name]
             if count_failed or not is_failed:
-                found.update(keys)
-        return found
+                result.update(keys)
+        return result
 
     def add(self, rows: Sequence[RunRow | Mapping[str, Any]]) -> Path:
         """Write the rows of a stack as one file; earlier failures of the same runs go away afterwards."""

@@ -87,14 +87,14 @@ def read_summary(path: str | Path | Any) -> list[dict[str, Any]]:
 
 
 def _typed(row: Mapping[str, str]) -> dict[str, Any]:
-    found: dict[str, Any] = {name: row.get(name) or None for name in (*WORDS, *FURTHER)}
-    found |= {name: float(row[name]) if row.get(name) else None for name in NUMBERS}
-    found |= {name: int(row[name]) if row.get(name) else None for name in WHOLE}
-    if found["needs_support"] is None:
-        found["needs_support"] = found["learner"] in SUPPORTED_BEFORE
-    if found["told_class_prior"] is None:
-        found["told_class_prior"] = found["learner"] in CUT_BEFORE and found["prior_policy"] == "known"
-    return found | {name: bool(found[name]) for name in TOLD}
+    result: dict[str, Any] = {name: row.get(name) or None for name in (*WORDS, *FURTHER)}
+    result |= {name: float(row[name]) if row.get(name) else None for name in NUMBERS}
+    result |= {name: int(row[name]) if row.get(name) else None for name in WHOLE}
+    if result["needs_support"] is None:
+        result["needs_support"] = result["learner"] in SUPPORTED_BEFORE
+    if result["told_class_prior"] is None:
+        result["told_class_prior"] = result["learner"] in CUT_BEFORE and result["prior_policy"] == "known"
+    return result | {name: bool(result[name]) for name in TOLD}
 
 
 @dataclass(frozen=True)
@@ -109,10 +109,10 @@ class SummaryArchive(Archive):
     @cached_property
     def _rows(self) -> dict[tuple[Any, ...], dict[str, dict[str, Any]]]:
         """Lines by run, then by selection."""
-        found: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
+        result: dict[tuple[Any, ...], dict[str, dict[str, Any]]] = {}
         for row in read_summary(self.folder):
-            found.setdefault(tuple(row[name] for name in IDENTITY), {})[row["selection"]] = row
-        return found
+            result.setdefault(tuple(row[name] for name in IDENTITY), {})[row["selection"]] = row
+        return result
 
     @property
     def damaged(self) -> dict[str, str]:
@@ -120,13 +120,13 @@ class SummaryArchive(Archive):
 
     @cached_property
     def runs(self) -> tuple[dict[str, Any], ...]:
-        found = []
+        result = []
         for place, lines in self._rows.items():
             own = lines.get("own") or next(iter(lines.values()))
             key = hashlib.sha256(repr(place).encode()).hexdigest()[:20]
             told = {"key": key, "status": "done", "own_selection": None, "notices": None, "epochs": None}
-            found.append({**own, **told, "validation_share": None, "test_share": None})
-        return tuple(found)
+            result.append({**own, **told, "validation_share": None, "test_share": None})
+        return tuple(result)
 
     @cached_property
     def _choices(self) -> dict[str, dict[str, dict[str, Any]]]:

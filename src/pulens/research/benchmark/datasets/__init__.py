@@ -1,4 +1,4 @@
-"""Data sets: source, licence, checksum and what counts as positive, one per file or in a file of tables.
+"""Data sets: source, licence, checksum and what counts as positive; those that differ in facts alone share a file.
 
 >>> from pulens.benchmark import datasets
 >>> digits = datasets.load("digits")
@@ -15,28 +15,43 @@ from typing import Any
 from pulens.catalogue import Catalogue
 from pulens.errors import InputError, PulensError, listed
 from pulens.research.benchmark.datasets._dataset import DataFile, Dataset, LabelledData, Originals
-from pulens.research.benchmark.datasets._fetch import DataUnavailableError, data_home, fetch_arrays
+from pulens.research.benchmark.datasets._fetch import MIRROR, DataUnavailableError, data_home, fetch, fetch_arrays
 from pulens.research.benchmark.datasets._vectors import MODEL, MadeVectors, encoder, make_vectors
 
 __all__ = [
     "DATASETS",
+    "MIRROR",
     "DataFile",
     "DataUnavailableError",
     "Dataset",
     "LabelledData",
     "MadeVectors",
     "Originals",
+    "fetch",
     "find",
     "load",
     "make",
     "names",
 ]
 
-TABLES = (
-    *("avila", "bank_marketing", "boston_housing", "concrete", "connect4", "gas_drift", "grid_stability", "landsat"),
-    *("letter", "mushroom", "page_blocks", "pendigits", "pima", "shuttle", "spambase", "wine_quality"),
-)
-DATASETS: Catalogue[Dataset] = Catalogue(__name__, __path__, "DATASET", "data set", several={"tables": TABLES})
+SEVERAL = {
+    "idx_pictures": ("fashion_mnist", "mnist"),
+    "with_scikit_learn": ("breast_cancer", "digits"),
+    "tables": (
+        *(
+            "avila",
+            "bank_marketing",
+            "boston_housing",
+            "concrete",
+            "connect4",
+            "gas_drift",
+            "grid_stability",
+            "landsat",
+        ),
+        *("letter", "mushroom", "page_blocks", "pendigits", "pima", "shuttle", "spambase", "wine_quality"),
+    ),
+}
+DATASETS: Catalogue[Dataset] = Catalogue(__name__, __path__, "DATASET", "data set", several=SEVERAL)
 
 GROUP = "pulens.datasets"  # entry points by which other packages add theirs: name = "package.module:DATASET"
 
@@ -56,8 +71,8 @@ def find(name: str) -> Dataset:
         return DATASETS[name]
     for point in entry_points(group=GROUP):
         if point.name == name:
-            found: Dataset = point.load()
-            return found
+            result: Dataset = point.load()
+            return result
     return DATASETS.find(name, *(guest for guest in names() if guest not in DATASETS))
 
 

@@ -81,7 +81,7 @@ def fetch(file: DataFile) -> Path:
     pooch.get_logger().setLevel("WARNING")
     known = None if file.sha256 is None else f"sha256:{file.sha256}"
     try:
-        found = pooch.retrieve(
+        result = pooch.retrieve(
             url=file.url or f"mirror://{file.name}",
             known_hash=known,
             fname=file.name,
@@ -96,7 +96,7 @@ def fetch(file: DataFile) -> Path:
         ) from error
     except OSError as error:
         raise DataUnavailableError(f"{file.name} could not be fetched from {_where(file)}: {error}.") from error
-    return Path(found)
+    return Path(result)
 
 
 def _where(file: DataFile) -> str:
@@ -142,16 +142,16 @@ def _converted(name: str, dataset: Dataset) -> Arrays:
             ) from missing
         try:
             arrays = originals.convert(paths)
-            found = digest(arrays)
+            result = digest(arrays)
         except UNREADABLE as error:
-            arrays, found = {}, f"unreadable: {error}"
-        if found == originals.digest:
+            arrays, result = {}, f"unreadable: {error}"
+        if result == originals.digest:
             return arrays
         for path in paths.values():
             path.unlink(missing_ok=True)
         if last:
             raise DataUnavailableError(
-                f"{name}: the files from {dataset.source} do not hold the expected data (digest {found}, expected "
+                f"{name}: the files from {dataset.source} do not hold the expected data (digest {result}, expected "
                 f"{originals.digest}). They may have changed there; set {MIRROR} to a folder with "
                 f"{converted} instead."
             )
@@ -176,15 +176,15 @@ def digest(arrays: Mapping[str, Any]) -> str:
 
     Columns of words count by what they say; names of classes and features, which are ours, do not count.
     """
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for key in sorted(arrays):
         if key.rsplit("/", 1)[-1] in NAMES:
             continue
         values = np.asarray(arrays[key])
-        found.update(f"{key}{values.shape}".encode())
+        result.update(f"{key}{values.shape}".encode())
         if values.dtype.kind == "U":
-            found.update("\0".join(values.ravel().tolist()).encode())
+            result.update("\0".join(values.ravel().tolist()).encode())
             continue
         whole = values.dtype.kind in "iub"
-        found.update(np.ascontiguousarray(values, np.int64 if whole else np.float64).tobytes())
-    return found.hexdigest()
+        result.update(np.ascontiguousarray(values, np.int64 if whole else np.float64).tobytes())
+    return result.hexdigest()

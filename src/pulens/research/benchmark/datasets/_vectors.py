@@ -44,18 +44,18 @@ class TextVectors:
     def sample(self) -> dict[str, NDArray[Any]]:
         """Places of some rows of each part, and our vectors there."""
         stored = resources.files(__package__) / f"{Path(self.made).stem}_sample.npz"
-        with np.load(io.BytesIO(stored.read_bytes()), allow_pickle=False) as found:
-            return {name: found[name] for name in found.files}
+        with np.load(io.BytesIO(stored.read_bytes()), allow_pickle=False) as result:
+            return {name: result[name] for name in result.files}
 
     def arrays(self, path: Path) -> Arrays:
         """The arrays of a file that somebody made, checked."""
         try:
             with np.load(path, allow_pickle=False) as stored:
-                found = {name: stored[name] for name in stored.files}
+                result = {name: stored[name] for name in stored.files}
         except (OSError, ValueError, EOFError) as error:
             raise InputError(f"{path} is no file of vectors: {error}.") from error
-        self.check(found, str(path))
-        return found
+        self.check(result, str(path))
+        return result
 
     def check(self, arrays: Arrays, where: str) -> float:
         """The largest difference from our vectors; an error where rows, classes or vectors are others."""
@@ -80,10 +80,10 @@ class TextVectors:
 
 
 def labels_digest(arrays: Arrays) -> str:
-    found = hashlib.sha256()
+    result = hashlib.sha256()
     for part in PARTS:
-        found.update(np.ascontiguousarray(arrays[f"y_{part}"], np.uint8).tobytes())
-    return found.hexdigest()
+        result.update(np.ascontiguousarray(arrays[f"y_{part}"], np.uint8).tobytes())
+    return result.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

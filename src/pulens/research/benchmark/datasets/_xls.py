@@ -14,23 +14,23 @@ NUMBER, RK, MANY_RK = 0x203, 0x27E, 0xBD
 
 def read_numbers(content: bytes) -> dict[tuple[int, int], float]:
     """Numbers of the first worksheet by (row, column), both from 0; words, empty cells and formulas are left out."""
-    found: dict[tuple[int, int], float] = {}
+    result: dict[tuple[int, int], float] = {}
     inside = False
     for kind, body in _records(_stream(content, "Workbook")):
         if kind == BEGIN and int.from_bytes(body[2:4], "little") == WORKSHEET:
             inside = True
         elif kind == END and inside:
-            return found
+            return result
         elif inside and kind == NUMBER:
             row, column, _, value = struct.unpack("<HHHd", body)
-            found[row, column] = value
+            result[row, column] = value
         elif inside and kind == RK:
             row, column, _, packed = struct.unpack("<HHHI", body)
-            found[row, column] = _unpacked(packed)
+            result[row, column] = _unpacked(packed)
         elif inside and kind == MANY_RK:
             row, first = struct.unpack_from("<HH", body)
             for place, (_, packed) in enumerate(struct.iter_unpack("<HI", body[4:-2])):
-                found[row, first + place] = _unpacked(packed)
+                result[row, first + place] = _unpacked(packed)
     raise ValueError("the workbook has no complete worksheet")
 
 

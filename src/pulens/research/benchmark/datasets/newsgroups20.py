@@ -44,8 +44,8 @@ def read_texts(place: Path | None) -> Texts:
         }
     from sklearn.datasets import fetch_20newsgroups
 
-    found = {part: fetch_20newsgroups(subset=part) for part in PARTS}
-    return {part: (one.data, one.target.astype(np.uint8)) for part, one in found.items()}
+    result = {part: fetch_20newsgroups(subset=part) for part in PARTS}
+    return {part: (one.data, one.target.astype(np.uint8)) for part, one in result.items()}
 
 
 DATASET = Dataset(

@@ -46,8 +46,8 @@ def convert(paths: Mapping[str, Path]) -> Arrays:
     }
     sequences = sorted(set().union(*reads.values()))
     arrays: dict[str, Any] = {"X": codes("".join(sequences), RESIDUES).reshape(len(sequences), -1)}
-    for count, found in reads.items():
-        arrays[count] = exactly([found[sequence] for sequence in sequences], "uint32")
+    for count, result in reads.items():
+        arrays[count] = exactly([result[sequence] for sequence in sequences], "uint32")
     return {**arrays, "levels": np.array(list(RESIDUES))}
 
 

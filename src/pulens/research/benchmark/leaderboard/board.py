@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pulens.errors import InputError, listed, nearest
-from pulens.intervals.kernels.holm import holm
+from pulens.inference.kernels.holm import holm
 from pulens.research.benchmark.analyse import bayesian, cells, costs, paired, ranks, tables
 from pulens.research.benchmark.analyse.cells import Cells
 from pulens.research.benchmark.analyse.conditions import Condition, choose, conditions_of, newest, selects_with_truth
@@ -186,15 +186,15 @@ class Board:
     def _notes(self) -> dict[tuple[str, str], str]:
         """What each cell was told of the truth; a learner's own criterion may differ between data sets."""
         oracle = {(row["learner"], row["dataset"]) for row in self.rows if read_truth(row, self.selection)}
-        found = {}
+        result = {}
         for name, dataset in self.cells:
             facts = self.learners[name]
             told = ["trained with true classes"] * facts.uses_truth
             told += ["true support labels"] * facts.needs_support
             told += ["epoch selected with true validation labels"] * ((name, dataset) in oracle)
             told += [MARKS[PRIOR_MARK]] * facts.told_class_prior
-            found[name, dataset] = "; ".join(told)
-        return found
+            result[name, dataset] = "; ".join(told)
+        return result
 
 
 def read_truth(row: Row, selection: str) -> bool:
@@ -207,16 +207,16 @@ def facts_of(rows: Iterable[Row], selection: str | None = None) -> dict[str, Sho
 
     One run that is told the truth marks its learner.
     """
-    found: dict[str, ShownLearner] = {}
+    result: dict[str, ShownLearner] = {}
     for row in rows:
         name, told = row["learner"], selection == "own" and read_truth(row, "own")
-        if name not in found:
+        if name not in result:
             title, family = row["title"] or name, row["family"] or "other"
             given = row["uses_truth"], row["needs_support"], told, bool(row["told_class_prior"])
-            found[name] = ShownLearner(name, title, family, *given)
-        elif told and not found[name].selected_with_truth:
-            found[name] = replace(found[name], selected_with_truth=True)
-    return found
+            result[name] = ShownLearner(name, title, family, *given)
+        elif told and not result[name].selected_with_truth:
+            result[name] = replace(result[name], selected_with_truth=True)
+    return result
 
 
 def check_selection(selection: str) -> str:
@@ -295,12 +295,12 @@ def from_rows(rows: Sequence[Row], condition: Condition, metric: str, selection:
 
 def _undefined(rows: Iterable[Row], metric: str) -> dict[tuple[str, str], int]:
     """How many runs of a learner and data set have no such metric, where there are any."""
-    found: dict[tuple[str, str], int] = {}
+    result: dict[tuple[str, str], int] = {}
     for row in rows:
         if not cells.is_defined(row[metric]):
             place = row["learner"], row["dataset"]
-            found[place] = found.get(place, 0) + 1
-    return found
+            result[place] = result.get(place, 0) + 1
+    return result
 
 
 def _notices(dropped: int, reference: str | None, metric: str, table: Cells) -> Iterator[str]:
@@ -336,21 +336,21 @@ def _wilcoxons(table: Cells, reference: str | None) -> dict[str, tuple[int, floa
     """Data sets, p-value and corrected p-value of every learner against the reference, where there is one."""
     if not reference:
         return {}
-    found = {name: paired.wilcoxon(table, name, reference) for name in _others(table, reference)}
-    corrected = holm([p for _, p in found.values()])
-    return {name: (sets, p, own) for (name, (sets, p)), own in zip(found.items(), corrected, strict=True)}
+    result = {name: paired.wilcoxon(table, name, reference) for name in _others(table, reference)}
+    corrected = holm([p for _, p in result.values()])
+    return {name: (sets, p, own) for (name, (sets, p)), own in zip(result.items(), corrected, strict=True)}
 
 
 def _beliefs(table: Cells, reference: str | None) -> dict[str, bayesian.Belief]:
-    found: dict[str, bayesian.Belief] = {}
+    result: dict[str, bayesian.Belief] = {}
     if not reference:
-        return found
+        return result
     for name in _others(table, reference):
         try:
-            found[name] = bayesian.compare(table, name, reference, ROPE)
+            result[name] = bayesian.compare(table, name, reference, ROPE)
         except InputError:  # too few data sets in common
             continue
-    return found
+    return result
 
 
 def published_beside(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str], float]:
@@ -362,8 +362,8 @@ def published_beside(places: Iterable[tuple[str, str]]) -> dict[tuple[str, str],
     from pulens.research.benchmark.methods import plain
 
     known = table_1()
-    found = {place: known.get((plain(base_name(place[0])), place[1])) for place in places}
-    return {place: round(one.accuracy / 100, 6) for place, one in found.items() if one is not None}
+    result = {place: known.get((plain(base_name(place[0])), place[1])) for place in places}
+    return {place: round(one.accuracy / 100, 6) for place, one in result.items() if one is not None}
 
 
 def selections_of(archive: Archive) -> list[str]:

@@ -58,10 +58,10 @@ def judge_within(archive: Archive, condition: Condition, most: int | None = 300,
 
 def gathered(judged: Sequence[Row]) -> dict[str, tuple[Row, ...]]:
     """Judgements by the key of their run."""
-    found: dict[str, list[Row]] = {}
+    result: dict[str, list[Row]] = {}
     for row in judged:
-        found.setdefault(row["key"], []).append(row)
-    return {key: tuple(own) for key, own in found.items()}
+        result.setdefault(row["key"], []).append(row)
+    return {key: tuple(own) for key, own in result.items()}
 
 
 def within(rows: Sequence[Row], most: int) -> list[Row]:
@@ -79,9 +79,9 @@ def within(rows: Sequence[Row], most: int) -> list[Row]:
     for dataset, seed in sorted(groups):
         turn[dataset] = turn.get(dataset, -1) + 1
         order.append((turn[dataset], dataset, seed))
-    found: list[Row] = []
+    result: list[Row] = []
     for _, dataset, seed in sorted(order):
-        if found and len(found) + len(groups[dataset, seed]) > most:
+        if result and len(result) + len(groups[dataset, seed]) > most:
             break
-        found += groups[dataset, seed]
-    return found
+        result += groups[dataset, seed]
+    return result

@@ -23,7 +23,7 @@ SCRIPTS = (
 
 def leaderboard_page(
     archive: Archive,
-    found: Board,
+    result: Board,
     judged: Judged | None = None,
     *,
     title: str = "Leaderboard",
@@ -34,18 +34,18 @@ def leaderboard_page(
 
     ``detailed`` limits the runs it has curves of; ``details`` are some that are known from elsewhere.
     """
-    data = page_data(archive, found, detailed, judged, details)
+    data = page_data(archive, result, detailed, judged, details)
     return render(
         "leaderboard.html.j2",
         SCRIPTS,
         data,
         title=title,
-        board=found,
-        rows=_rows(found),
-        sentence=_sentence(found),
-        oracle=selects_with_truth(found.selection),
-        selection=found.selection_words.partition(": ")[2],
-        seeds=found.seeds,
+        board=result,
+        rows=_rows(result),
+        sentence=_sentence(result),
+        oracle=selects_with_truth(result.selection),
+        selection=result.selection_words.partition(": ")[2],
+        seeds=result.seeds,
         done=len(archive.done),
         failed=_failed(archive),
         failures=len(archive.failed),
@@ -80,48 +80,50 @@ def _absent(shown: Sequence[Mapping[str, Any]]) -> list[str]:
     return sorted((title for name, title in titles().items() if name not in there), key=str.lower)
 
 
-def _rows(found: Board) -> list[dict[str, Any]]:
+def _rows(result: Board) -> list[dict[str, Any]]:
     """The table as the page opens: also for readers without scripts."""
-    summaries = tables.summaries(found.cells)
+    summaries = tables.summaries(result.cells)
     return [
         {
-            "title": found.learners[name].marked,
-            "family": found.learners[name].family,
+            "title": result.learners[name].marked,
+            "family": result.learners[name].family,
             "cells": [
                 (
-                    "" if (one := summaries.get((name, d))) is None else one.shown(found.factor),
-                    found.other_seeds.get((name, d)),
+                    "" if (one := summaries.get((name, d))) is None else one.shown(result.factor),
+                    result.other_seeds.get((name, d)),
                 )
-                for d in found.datasets
+                for d in result.datasets
             ],
         }
-        for name in found.order
+        for name in result.order
     ]
 
 
-def _sentence(found: Board) -> str:
+def _sentence(result: Board) -> str:
     """Who leads and whether that means anything."""
-    competing = [name for name in found.order if not found.learners[name].uses_truth]
+    competing = [name for name in result.order if not result.learners[name].uses_truth]
     if not competing:
         return "Only learners that are told the truth have runs here."
-    lead = found.learners[competing[0]].marked
-    sets = "one data set" if len(found.datasets) == 1 else f"{len(found.datasets)} data sets"
-    end, side = ("lowest", "below") if sign_of(found.metric) < 0 else ("highest", "above")
-    words = f"{lead} has the {end} mean {found.metric} over {sets}"
-    if any((competing[0], one) not in found.cells for one in found.datasets):
-        words = f"{lead} is furthest {side} the average {found.metric} of the data sets it was run on"
-    ranking = found.ranking
+    sets = "one data set" if len(result.datasets) == 1 else f"{len(result.datasets)} data sets"
+    everywhere = [name for name in competing if all((name, one) in result.cells for one in result.datasets)]
+    end, side = ("lowest", "below") if sign_of(result.metric) < 0 else ("highest", "above")
+    lead = (everywhere or competing)[0]
+    name = result.learners[lead].marked
+    words = f"{name} has the {end} mean {result.metric} over {sets}"
+    if not everywhere:
+        words = f"{name} is furthest {side} the average {result.metric} of the data sets it was run on"
+    elif len(everywhere) < len(competing):
+        words += f" among the {len(everywhere)} of {len(competing)} learners that were run on all of them"
+    ranking = result.ranking
     if ranking is None:
         return f"{words}; there is too little to rank learners by."
     best = ranking.learners[0]
     together = next((group for group in ranking.groups if best in group), (best,))
-    if best != competing[0]:
-        words += f", {found.learners[best].marked} the best mean rank"
+    whose = "its rank" if best == lead else f"the best mean rank, of {result.learners[best].marked},"
     if len(together) == 1:
-        return f"{words}; its rank stands clear of all others."
+        return f"{words}; {whose} stands clear of all others."
     equal = "one other" if len(together) == 2 else f"{len(together) - 1} others"
-    of = f"{equal} of {len(competing)} learners"
-    return f"{words}; by rank {found.learners[best].marked} cannot be distinguished from {of}."
+    return f"{words}; {whose} cannot be distinguished from {equal} of {len(ranking.learners)}."
 
 
 def _failed(archive: Archive) -> list[dict[str, Any]]:

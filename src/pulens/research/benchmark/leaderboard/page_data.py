@@ -61,8 +61,8 @@ def page_data(
     boards = {}
     for place, condition in enumerate(conditions):
         shown = _selections_shown(condition, selections, start, len(conditions))
-        for found in _boards(archive, start, condition, metrics, shown):
-            boards[f"{place}|{found.selection}|{found.metric}"] = _board_data(found, learners, places)
+        for result in _boards(archive, start, condition, metrics, shown):
+            boards[f"{place}|{result.selection}|{result.metric}"] = _board_data(result, learners, places)
     runs, of = _runs(archive, start, conditions, learners, places, selections, detailed, details)
     reasons = _without_negatives(archive, runs, judged)
     return {
@@ -148,61 +148,61 @@ def _boards(
                 yield from_rows(rows, condition, metric, selection, start.reference)
 
 
-def _board_data(found: Board, learners: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
+def _board_data(result: Board, learners: Mapping[str, int], datasets: Mapping[str, int]) -> Json:
     """One table and its tests, as arrays over learners and data sets; null where there is nothing."""
 
     def grid() -> list[list[Any]]:
         return [[None] * len(datasets) for _ in learners]
 
     mean, sd, n, p, verdict, beliefs = (grid() for _ in range(6))
-    for (learner, dataset), one in tables.summaries(found.cells).items():
+    for (learner, dataset), one in tables.summaries(result.cells).items():
         a, b = learners[learner], datasets[dataset]
         mean[a][b], n[a][b] = _whole(one.mean), one.n
         sd[a][b] = _whole(one.sd) if one.n > 1 else None
-    for test in found.tests:
+    for test in result.tests:
         a, b = learners[test.learner], datasets[test.dataset]
         p[a][b], verdict[a][b] = _short(test.corrected), SIGNS[test.verdict()]
-        values = paired.differences(found.compared, test.learner, test.against, test.dataset)
+        values = paired.differences(result.compared, test.learner, test.against, test.dataset)
         if values.size > 1:
             belief = bayesian.on_one_dataset(values, ROPE)
             beliefs[a][b] = [_thousandths(belief.better), _thousandths(belief.equal)]
     over: list[Any] = [None] * len(learners)
-    for name, belief in found.beliefs.items():
+    for name, belief in result.beliefs.items():
         over[learners[name]] = [_thousandths(belief.better), _thousandths(belief.equal)]
     wilcoxon: list[Any] = [None] * len(learners)
-    for name, (sets, raw, corrected) in found.wilcoxon.items():
-        sign = int(np.sign(_lead(found, name))) if corrected < LEVEL else 0
+    for name, (sets, raw, corrected) in result.wilcoxon.items():
+        sign = int(np.sign(_lead(result, name))) if corrected < LEVEL else 0
         wilcoxon[learners[name]] = [sets, _short(raw), _short(corrected), sign]
     records: list[Any] = [None] * len(learners)
-    for record in found.records:
+    for record in result.records:
         records[learners[record.learner]] = [record.wins, record.ties, record.losses]
     return {
-        "seeds": found.seeds,
-        "oracle": [learners[name] for name, facts in found.learners.items() if facts.selected_with_truth],
+        "seeds": result.seeds,
+        "oracle": [learners[name] for name, facts in result.learners.items() if facts.selected_with_truth],
         "mean": mean,
         "sd": sd,
         "n": n,
-        "undefined": [[learners[a], datasets[b], count] for (a, b), count in found.undefined.items()],
+        "undefined": [[learners[a], datasets[b], count] for (a, b), count in result.undefined.items()],
         "p": p,
         "verdict": verdict,
         "belief": beliefs,
         "over": over,
         "wilcoxon": wilcoxon,
         "records": records,
-        "ranking": _ranking(found, learners),
+        "ranking": _ranking(result, learners),
     }
 
 
-def _lead(found: Board, learner: str) -> float:
+def _lead(result: Board, learner: str) -> float:
     """Median over data sets of the mean difference from the reference."""
-    pairs = [paired.differences(found.compared, learner, str(found.reference), one) for one in found.datasets]
+    pairs = [paired.differences(result.compared, learner, str(result.reference), one) for one in result.datasets]
     return float(np.median([pair.mean() for pair in pairs if pair.size]))
 
 
-def _ranking(found: Board, learners: Mapping[str, int]) -> Json:
-    if found.ranking is None:
-        return {"why": found.no_ranking_because}
-    ranking = found.ranking
+def _ranking(result: Board, learners: Mapping[str, int]) -> Json:
+    if result.ranking is None:
+        return {"why": result.no_ranking_because}
+    ranking = result.ranking
     place = {name: at for at, name in enumerate(ranking.learners)}
     return {
         "learners": [learners[name] for name in ranking.learners],
@@ -270,18 +270,18 @@ def _runs(
 ) -> tuple[list[Json], int]:
     """Details of runs: all of the condition where the page opens if they are not too many, then of the others."""
     ordered = sorted(conditions, key=lambda one: one.name != start.condition.name)
-    found: list[Json] = []
+    result: list[Json] = []
     for condition in ordered:
         mine = [row for row in archive.done if condition.holds(row)]
-        room = most - len(found)
+        room = most - len(result)
         if room <= 0:
             break
         place = next(at for at, one in enumerate(conditions) if one.name == condition.name)
         for row in mine if len(mine) <= room else within(mine, room):
             about = {"c": place, "m": learners[row["learner"]], "d": datasets[row["dataset"]]}
             own = details(row) or run_detail(archive, row, selections, start.selection, start.metric)
-            found.append(about | own)
-    return found, len(archive.done)
+            result.append(about | own)
+    return result, len(archive.done)
 
 
 def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection: str, metric: str = METRICS[0]) -> Json:
@@ -293,7 +293,7 @@ def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection:
     if metric not in METRICS:
         for name, choice in chosen.items():
             at[choice["epoch"]] = choice | {metric: archive.metric(key, metric, name)}
-    found = {
+    result = {
         "key": key,
         "s": row["seed"],
         "epochs": epochs,
@@ -305,16 +305,16 @@ def run_detail(archive: Archive, row: Row, selections: Sequence[str], selection:
         "curve": _curve(archive, row, epochs),
     }
     if row["notices"]:
-        found["notices"] = list(row["notices"])
-    found["density"] = None
+        result["notices"] = list(row["notices"])
+    result["density"] = None
     if not chosen.keys() & {selection, "own"}:
-        found["undrawn"] = f"This run made no choice by its own criterion, {row['own_selection']}: no scores to draw."
-        return found
+        result["undrawn"] = f"This run made no choice by its own criterion, {row['own_selection']}: no scores to draw."
+        return result
     try:
-        found["density"] = _density(archive, key, selection if selection in chosen else "own")
+        result["density"] = _density(archive, key, selection if selection in chosen else "own")
     except InputError:
-        found["undrawn"] = f"Scores of this run were not kept: {archive.no_scores}"
-    return found
+        result["undrawn"] = f"Scores of this run were not kept: {archive.no_scores}"
+    return result
 
 
 def _curve(archive: Archive, row: Row, keep: Sequence[int]) -> Json | None:

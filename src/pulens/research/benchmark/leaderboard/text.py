@@ -22,125 +22,128 @@ Labels = tuple[str, float, str]  # mechanism, label frequency, the mechanism's p
 SIGNS = {"better": "+", "worse": "-", "tie": " "}
 
 
-def report_text(found: Board, archive: Archive, judged: Judged | None = None) -> str:
+def report_text(result: Board, archive: Archive, judged: Judged | None = None) -> str:
     """Everything, section by section; a section that has nothing to say tells why or is left out."""
     sections = [
-        _head(found, archive),
-        _table(found),
-        _ranks(found),
-        _comparison(found),
-        _labels(found, archive),
-        _costs(found),
+        _head(result, archive),
+        _table(result),
+        _ranks(result),
+        _comparison(result),
+        _labels(result, archive),
+        _costs(result),
         _judged(judged),
         _failed(archive),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines)
 
 
-def _head(found: Board, archive: Archive) -> list[str]:
+def _head(result: Board, archive: Archive) -> list[str]:
     lines = [
         f"archive      {archive.folder}: {len(archive.done):,} runs done, {len(archive.failed):,} failed",
-        f"condition    {found.condition.name} (labels {found.condition.mechanism}, label frequency), "
-        f"{len(found.rows):,} runs, "
-        f"{len(found.learners)} learners, {len(found.datasets)} data sets, {found.seeds} seeds",
-        f"metric       {found.metric} of test rows with true labels{_comma(found.unit)}",
-        f"selection    of the epoch by {found.selection_words}",
+        f"condition    {result.condition.name} (labels {result.condition.mechanism}, label frequency), "
+        f"{len(result.rows):,} runs, "
+        f"{len(result.learners)} learners, {len(result.datasets)} data sets, {result.seeds} seeds",
+        f"metric       {result.metric} of test rows with true labels{_comma(result.unit)}",
+        f"selection    of the epoch by {result.selection_words}",
     ]
-    if selects_with_truth(found.selection):
+    if selects_with_truth(result.selection):
         lines.append("             Nobody with PU data can select like this: read it as what selection costs.")
-    return lines + [f"note         {text}" for text in found.notices]
+    return lines + [f"note         {text}" for text in result.notices]
 
 
-def _table(found: Board) -> list[str]:
+def _table(result: Board) -> list[str]:
     """Blocks of data sets beside each other as the width allows; published figures under ours."""
-    texts = _cell_texts(found)
-    names = max(12, *(len(one.marked) for one in found.learners.values())) + 2
-    wide = max(15, *(len(one) + 2 for one in found.datasets), *(len(text) + 1 for text in texts.values()))
+    texts = _cell_texts(result)
+    names = max(12, *(len(one.marked) for one in result.learners.values())) + 2
+    wide = max(15, *(len(one) + 2 for one in result.datasets), *(len(text) + 1 for text in texts.values()))
     per_block = max(1, (WIDTH - names) // wide)
     lines = [
-        f"{found.metric}, mean ± sd over seeds" + (" (ORACLE SELECTION)" if selects_with_truth(found.selection) else "")
+        f"{result.metric}, mean ± sd over seeds"
+        + (" (ORACLE SELECTION)" if selects_with_truth(result.selection) else "")
     ]
-    for at in range(0, len(found.datasets), per_block):
-        block = found.datasets[at : at + per_block]
-        is_last = at + per_block >= len(found.datasets)
+    for at in range(0, len(result.datasets), per_block):
+        block = result.datasets[at : at + per_block]
+        is_last = at + per_block >= len(result.datasets)
         lines.append(" " * names + "".join(f"{one:>{wide}}" for one in block) + (f"{'mean':>9}" if is_last else ""))
-        for name in found.order:
+        for name in result.order:
             shown = "".join(f"{texts.get((name, dataset), '–'):>{wide}}" for dataset in block)
-            mean = f"{_mean(found, name):>9}" if is_last else ""
-            lines.append(f"{found.learners[name].marked:<{names}}{shown}{mean}")
-            lines += _published(found, name, block, names, wide)
+            mean = f"{_mean(result, name):>9}" if is_last else ""
+            lines.append(f"{result.learners[name].marked:<{names}}{shown}{mean}")
+            lines += _published(result, name, block, names, wide)
         lines.append("")
-    return lines + [part for line in _legend(found) for part in _wrapped(line)]
+    return lines + [part for line in _legend(result) for part in _wrapped(line)]
 
 
-def _published(found: Board, name: str, block: Sequence[str], names: int, wide: int) -> list[str]:
+def _published(result: Board, name: str, block: Sequence[str], names: int, wide: int) -> list[str]:
     """The published figures of a learner on some data sets, in their columns, where there are any."""
-    beside = [found.published.get((name, dataset)) for dataset in block]
+    beside = [result.published.get((name, dataset)) for dataset in block]
     if all(value is None for value in beside):
         return []
     figures = "".join(f"{'' if v is None else f'{100 * v:.2f}  ':>{wide}}" for v in beside)
     return [f"{'  published':<{names}}{figures}".rstrip()]
 
 
-def _cell_texts(found: Board) -> dict[tuple[str, str], str]:
+def _cell_texts(result: Board) -> dict[tuple[str, str], str]:
     """Mean and deviation, the number of seeds where it is another, a question mark, a sign for better or worse."""
-    verdicts = found.verdicts
+    verdicts = result.verdicts
     texts = {}
-    for place, one in tables.summaries(found.cells).items():
-        few = f" ({found.other_seeds[place]})" if place in found.other_seeds else ""
-        few += "?" * bool(found.undefined.get(place))
-        texts[place] = f"{one.shown(found.factor)}{few} {SIGNS[verdicts.get(place, 'tie')]}"
+    for place, one in tables.summaries(result.cells).items():
+        few = f" ({result.other_seeds[place]})" if place in result.other_seeds else ""
+        few += "?" * bool(result.undefined.get(place))
+        texts[place] = f"{one.shown(result.factor)}{few} {SIGNS[verdicts.get(place, 'tie')]}"
     return texts
 
 
-def _named(found: Board, name: str) -> str:
+def _named(result: Board, name: str) -> str:
     """A learner's title with its marks, in a column of its own."""
-    facts = found.learners[name]
+    facts = result.learners[name]
     room = 33 - (len(facts.mark) + 1 if facts.mark else 0)
     title = facts.title if len(facts.title) <= room else f"{facts.title[: room - 1]}…"
     return f"{f'{title} {facts.mark}'.strip():<34}"
 
 
-def _mean(found: Board, name: str) -> str:
+def _mean(result: Board, name: str) -> str:
     """In percent, for learners with a value on every data set: other means would compare different things."""
-    means = [fmean(own.values()) for (learner, _), own in found.cells.items() if learner == name]
-    return f"{found.factor * fmean(means):.2f}" if len(means) == len(found.datasets) else "–"
+    means = [fmean(own.values()) for (learner, _), own in result.cells.items() if learner == name]
+    return f"{result.factor * fmean(means):.2f}" if len(means) == len(result.datasets) else "–"
 
 
-def _legend(found: Board) -> list[str]:
+def _legend(result: Board) -> list[str]:
     lines = []
-    if found.reference:
+    if result.reference:
         lines.append(
-            f"+ and -: better and worse than {found.reference} on that data set (two-sided paired t-test over seeds, "
+            f"+ and -: better and worse than {result.reference} on that data set (two-sided paired t-test over seeds, "
             "Holm-corrected over learners, level 0.05)"
         )
-    lines += [f"{mark} {text}" for mark, text in found.marks.items()]
-    if found.other_seeds:
-        numbers = ", ".join(f"({n})" for n in sorted(set(found.other_seeds.values())))
-        lines.append(f"{numbers} after a value: the number of seeds, where it is not {found.seeds}")
-    if found.undefined:
-        lines.append(f"? some seeds have no {found.metric} there (nothing to divide by): they are left out of the mean")
-    if found.published:
+    lines += [f"{mark} {text}" for mark, text in result.marks.items()]
+    if result.other_seeds:
+        numbers = ", ".join(f"({n})" for n in sorted(set(result.other_seeds.values())))
+        lines.append(f"{numbers} after a value: the number of seeds, where it is not {result.seeds}")
+    if result.undefined:
+        lines.append(
+            f"? some seeds have no {result.metric} there (nothing to divide by): they are left out of the mean"
+        )
+    if result.published:
         lines.append("published: PU-Bench, Table 1, whose epochs were selected with true validation labels")
     return lines
 
 
-def _ranks(found: Board) -> list[str]:
-    records = {one.learner: one for one in found.records}
+def _ranks(result: Board) -> list[str]:
+    records = {one.learner: one for one in result.records}
     lines = ["mean rank over data sets; win/tie/loss against every other learner, data set by data set (t-test, Holm)"]
-    ranking = found.ranking
+    ranking = result.ranking
     ranks = {} if ranking is None else dict(zip(ranking.learners, ranking.ranks, strict=True))
     left = [name for name in records if name not in ranks]
     for name in (*ranks, *left):
         one, rank = records[name], ranks.get(name)
         shown = "    –" if rank is None else f"{rank:5.2f}"
-        lines.append(f"{shown}  {_named(found, name)}{one.wins:>5} / {one.ties} / {one.losses}")
+        lines.append(f"{shown}  {_named(result, name)}{one.wins:>5} / {one.ties} / {one.losses}")
     if ranking is None:
-        return [*lines, f"no ranks: {found.no_ranking_because}"]
-    return lines + _differences(found, ranking, left)
+        return [*lines, f"no ranks: {result.no_ranking_because}"]
+    return lines + _differences(result, ranking, left)
 
 
-def _differences(found: Board, ranking: MeanRanks, left: Sequence[str]) -> list[str]:
+def _differences(result: Board, ranking: MeanRanks, left: Sequence[str]) -> list[str]:
     """What the mean ranks tell apart, what they do not, and which learners are left without one."""
     lines = [
         f"critical difference {ranking.critical_difference:.2f} (Nemenyi, level 0.05) over {len(ranking.datasets)} "
@@ -148,67 +151,69 @@ def _differences(found: Board, ranking: MeanRanks, left: Sequence[str]) -> list[
     ]
     if left:
         lines.append(
-            f"not ranked, since data sets are missing: {', '.join(found.learners[name].marked for name in left)}"
+            f"not ranked, since data sets are missing: {', '.join(result.learners[name].marked for name in left)}"
         )
     for group in ranking.groups:
-        lines += _wrapped(f"no clear difference: {', '.join(found.learners[name].marked for name in group)}")
+        lines += _wrapped(f"no clear difference: {', '.join(result.learners[name].marked for name in group)}")
     if len(ranking.datasets) < 5:
         lines.append(f"with {len(ranking.datasets)} data sets ranks can tell hardly anything apart.")
     return lines
 
 
-def _comparison(found: Board) -> list[str]:
-    if not found.reference:
+def _comparison(result: Board) -> list[str]:
+    if not result.reference:
         return []
     lines = [
-        f"against {found.reference} over data sets: Bayesian signed-rank test (practically equal: within "
+        f"against {result.reference} over data sets: Bayesian signed-rank test (practically equal: within "
         f"{100 * ROPE:g} point) and Wilcoxon",
         f"{'':<34}{'better':>8}{'equal':>8}{'worse':>8}{'verdict':>12}{'sets':>6}{'p':>9}{'p (Holm)':>10}",
     ]
-    for name in found.order:
-        if name not in found.wilcoxon:
+    for name in result.order:
+        if name not in result.wilcoxon:
             continue
-        n, p, corrected = found.wilcoxon[name]
-        belief = found.beliefs.get(name)
+        n, p, corrected = result.wilcoxon[name]
+        belief = result.beliefs.get(name)
         shown = f"{'–':>8}" * 3 + f"{'–':>12}"
         if belief is not None:
             shown = f"{belief.better:>8.2f}{belief.equal:>8.2f}{belief.worse:>8.2f}{belief.verdict():>12}"
-        lines.append(f"{_named(found, name)}{shown}{n:>6}{_p(p):>9}{_p(corrected):>10}")
+        lines.append(f"{_named(result, name)}{shown}{n:>6}{_p(p):>9}{_p(corrected):>10}")
     return lines
 
 
-def _labels(found: Board, archive: Archive) -> list[str]:
+def _labels(result: Board, archive: Archive) -> list[str]:
     """What few labels and biased labels cost, all else as in the report's condition."""
-    mine = [row for row in archive.results(found.selection, found.metric) if setting_of(row) == found.condition.setting]
-    rows = [row for own in by_condition(mine).values() for row in own if row["learner"] in found.learners]
-    return _with_gap(_label_curves(found, rows), _biased(found, rows))
+    mine = [
+        row for row in archive.results(result.selection, result.metric) if setting_of(row) == result.condition.setting
+    ]
+    rows = [row for own in by_condition(mine).values() for row in own if row["learner"] in result.learners]
+    return _with_gap(_label_curves(result, rows), _biased(result, rows))
 
 
 def _with_gap(first: list[str], second: list[str]) -> list[str]:
     return [*first, "", *second] if first and second else first + second
 
 
-def _label_curves(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    if sign_of(found.metric) < 0:  # a share of the best says nothing where the best is the least
+def _label_curves(result: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    if sign_of(result.metric) < 0:  # a share of the best says nothing where the best is the least
         return []
-    curves = labels.label_curves(rows, found.metric)
+    curves = labels.label_curves(rows, result.metric)
     if not curves:
         return []
     lines = ["lowest label frequency from which on 95% of the best mean is kept (labels at random)"]
     sets = sorted({one.dataset for one in curves})
     enough = {(one.learner, one.dataset): one.enough() for one in curves}
     lines.append(f"{'':<34}" + "".join(f"{one:>15}" for one in sets))
-    for name in found.order:
+    for name in result.order:
         shown = [enough.get((name, one)) for one in sets]
         if any(value is not None for value in shown):
             text = "".join(f"{'–' if value is None else f'{value:g}':>15}" for value in shown)
-            lines.append(f"{_named(found, name)}{text}")
+            lines.append(f"{_named(result, name)}{text}")
     return lines
 
 
-def _biased(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+def _biased(result: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     try:
-        biased = labels.robustness(rows, found.metric)
+        biased = labels.robustness(rows, result.metric)
     except InputError:
         return []
     if not biased:
@@ -220,12 +225,12 @@ def _biased(found: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     places = sorted({place for _, place in losses})
     heads = _mechanism_heads(places)
     wide = max(10, *(len(head) + 2 for head in heads))
-    lines = [f"points of {found.metric} lost by biased labels, mean over data sets"]
+    lines = [f"points of {result.metric} lost by biased labels, mean over data sets"]
     lines.append(f"{'':<34}" + "".join(f"{head:>{wide}}" for head in heads))
-    for name in found.order:
+    for name in result.order:
         lost_at = [losses.get((name, place)) for place in places]
-        shown = [f"{found.factor * fmean(lost):.2f}" if lost else "–" for lost in lost_at]
-        lines.append(_named(found, name) + "".join(f"{text:>{wide}}" for text in shown))
+        shown = [f"{result.factor * fmean(lost):.2f}" if lost else "–" for lost in lost_at]
+        lines.append(_named(result, name) + "".join(f"{text:>{wide}}" for text in shown))
     return lines
 
 
@@ -244,8 +249,8 @@ def _mechanism_heads(places: Sequence[Labels]) -> list[str]:
     ]
 
 
-def _costs(found: Board) -> list[str]:
-    known = found.costs()
+def _costs(result: Board) -> list[str]:
+    known = result.costs()
     if not known:
         return []
     places = costs.devices(known)
@@ -253,11 +258,11 @@ def _costs(found: Board) -> list[str]:
     if len(places) > 1:
         lines.append("each device by itself: costs on different devices do not compare")
     for device in places:
-        lines += _costs_on(found, device, [one for one in known if one.device == device])
+        lines += _costs_on(result, device, [one for one in known if one.device == device])
     return lines
 
 
-def _costs_on(found: Board, device: str, known: Sequence[costs.LearnerCost]) -> list[str]:
+def _costs_on(result: Board, device: str, known: Sequence[costs.LearnerCost]) -> list[str]:
     """The costs measured on one device, the quickest learner first."""
     by_learner: dict[str, list[costs.LearnerCost]] = {}
     for one in known:
@@ -265,18 +270,18 @@ def _costs_on(found: Board, device: str, known: Sequence[costs.LearnerCost]) -> 
     head = f"on {device}"
     lines = [f"{head:<34}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}{'sets':>6}  best for the time on"]
     for name in sorted(by_learner, key=lambda name: fmean(one.seconds for one in by_learner[name])):
-        lines.append(_costs_of(found, name, by_learner[name]))
+        lines.append(_costs_of(result, name, by_learner[name]))
     sets = len({one.dataset for one in known})
     if any(len({one.dataset for one in mine}) < sets for mine in by_learner.values()):
         lines.append("means are over the data sets measured there (sets): compare those over the same ones only")
     return lines
 
 
-def _costs_of(found: Board, name: str, mine: Sequence[costs.LearnerCost]) -> str:
+def _costs_of(result: Board, name: str, mine: Sequence[costs.LearnerCost]) -> str:
     where = ", ".join(one.dataset for one in mine if one.is_efficient)
     memory = fmean(one.memory for one in mine) / 2**20
     return (
-        f"{_named(found, name)}{fmean(one.seconds for one in mine):>10.3g}"
+        f"{_named(result, name)}{fmean(one.seconds for one in mine):>10.3g}"
         f"{'–' if math.isnan(memory) else f'{memory:.0f}':>9}{fmean(one.stack_runs for one in mine):>14.1f}"
         f"{len(mine):>6}  {where}"
     ).rstrip()

@@ -62,8 +62,8 @@ def _check_settings(settings: Mapping[str, Any], where: tuple[str, ...], text: T
                     f"{text.place((*where, learner, which))}: settings are for 'all', a kind of data "
                     f"({listed(KINDS)}) or a data set, got {which!r}.{nearest(which, places)}"
                 )
-            found = methods.find(learner)
-            allowed = found.settings
+            result = methods.find(learner)
+            allowed = result.settings
             for setting, value in values.items():
                 place = text.place((*where, learner, which, setting))
                 if setting in DECIDED:
@@ -77,8 +77,8 @@ def _check_settings(settings: Mapping[str, Any], where: tuple[str, ...], text: T
                     raise InputError(
                         f"{place}: YAML reads {value} as a word: write {re.sub('[eE]', '.0e', value)} for the number."
                     )
-                if found.is_network:
-                    _check_value(found.learner, setting, value, place)
+                if result.is_network:
+                    _check_value(result.learner, setting, value, place)
 
 
 def _is_finite(value: Any) -> bool:

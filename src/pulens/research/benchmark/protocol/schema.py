@@ -142,11 +142,11 @@ class Protocol(_Strict):
 
         A variant's come after all of these, in the same order.
         """
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         for settings in (self.settings, self.variant.settings if self.variant else {}):
             for where in ("all", datasets.find(dataset).kind, dataset):
-                found |= settings.get(learner, {}).get(where, {})
-        return found
+                result |= settings.get(learner, {}).get(where, {})
+        return result
 
     def variant_of(self, learner: str) -> str | None:
         """The words that tell this protocol's version of a learner apart, where it has one of its own."""
@@ -225,7 +225,7 @@ def _renamed(values: Mapping[Any, Any], where: str) -> dict[Any, Any]:
 
 
 def _words(error: ValidationError, text: Text) -> str:
-    found = []
+    result = []
     problems = error.errors()
     for problem in problems:
         path = tuple(part for part in problem["loc"] if part != "[key]")
@@ -236,15 +236,15 @@ def _words(error: ValidationError, text: Text) -> str:
         if problem["type"] == "extra_forbidden":
             known = ConditionGrid if path[0] == "conditions" else Protocol
             hint = nearest(path[-1], known.model_fields)
-            found.append(
+            result.append(
                 f"{place}: unknown key {str(path[-1])!r}.{hint or f' Keys: {listed(known.model_fields, limit=40)}.'}"
             )
         elif problem["type"] == "missing":
-            found.append(f"{place}: the key {key!r} is missing.")
+            result.append(f"{place}: the key {key!r} is missing.")
         else:
             message = str(problem["msg"]).removeprefix("Value error, ").rstrip(".")
-            found.append(f"{place}: {key}: {message}, got {problem['input']!r}.")
-    return "\n".join(found[:8])
+            result.append(f"{place}: {key}: {message}, got {problem['input']!r}.")
+    return "\n".join(result[:8])
 
 
 def _is_inside(inner: tuple[Any, ...], outer: tuple[Any, ...]) -> bool:

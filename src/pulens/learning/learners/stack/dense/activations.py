@@ -33,7 +33,7 @@ class Workspace:
         self._views: dict[int, list[list[Activations]]] = {}
 
     def views(self, rows: int) -> list[list[Activations]]:
-        """Every run's activations of this many rows; a tenth of a small step would go into making them anew."""
+        """Every run's activations of this many rows; a tenth of a small step would go into making them again."""
         if rows not in self._views:
             self._views = dict(list(self._views.items())[-1:])  # full batches and the last short one
             self._views[rows] = [[Activations(kept[run, :rows]) for kept in self.kept] for run in range(self.runs)]

@@ -90,29 +90,29 @@ class DenseChain:
 
     def __call__(self, x: torch.Tensor, streams: Streams, moment: Moment) -> torch.Tensor:
         """Outputs [R, rows, width] of inputs [R, rows, ...] in training mode; they can be differentiated once."""
-        found: torch.Tensor = _Pass.apply(self, streams, moment, x if x.dim() == 3 else x.flatten(2), self.leaf)
-        return found
+        result: torch.Tensor = _Pass.apply(self, streams, moment, x if x.dim() == 3 else x.flatten(2), self.leaf)
+        return result
 
     def score(self, x: torch.Tensor) -> torch.Tensor:
         """Outputs [R, rows, width] in evaluation mode, without gradients."""
         x = x.flatten(2)
-        found = torch.empty(self.runs, x.shape[1], self.layers[-1].width)
+        result = torch.empty(self.runs, x.shape[1], self.layers[-1].width)
 
         def one(run: int) -> None:
             if run in self.unscored:
-                found[run].zero_()
+                result[run].zero_()
                 return
             own = self.own(run)
             for start in range(0, x.shape[1], SCORED_ROWS):
                 read = x[run, start : start + SCORED_ROWS].to(self.dtype)
                 wrote = [room.values for room in self._rooms(len(read))]
-                wrote.append(found[run, start : start + SCORED_ROWS])
+                wrote.append(result[run, start : start + SCORED_ROWS])
                 for layer, (weight, bias, transposed), out in zip(self.layers, own, wrote, strict=True):
                     torch.addmm(bias, read.to(weight.dtype), transposed, out=out)
                     read = out.relu_() if layer.has_relu else out
 
         each_run(one, self.runs)
-        return found
+        return result
 
     def own(self, run: int) -> Own:
         """A run's weights and biases as its products take them; the last layer's as they are."""
@@ -234,25 +234,25 @@ class _Pass(torch.autograd.Function):  # type: ignore[misc]
         ctx: Any, chain: DenseChain, streams: Streams, moment: Moment, x: torch.Tensor, leaf: torch.Tensor
     ) -> torch.Tensor:
         lease = _Lease(chain, x.shape[1])
-        found = torch.empty(*x.shape[:2], chain.layers[-1].width)
+        result = torch.empty(*x.shape[:2], chain.layers[-1].width)
         read = x.to(chain.dtype)
 
         def one(run: int) -> None:
             if run in lease.resting:
-                found[run].zero_()
+                result[run].zero_()
                 return
-            chain.forward(run, read[run], lease.own[run], lease.views[run], found[run], streams, moment)
+            chain.forward(run, read[run], lease.own[run], lease.views[run], result[run], streams, moment)
 
         each_run(one, chain.runs)
         ctx.chain, ctx.lease = chain, lease
-        ctx.save_for_backward(read, found, leaf)  # so that a change in between is noticed
-        return found
+        ctx.save_for_backward(read, result, leaf)  # so that a change in between is noticed
+        return result
 
     @staticmethod
     @torch.autograd.function.once_differentiable  # type: ignore[untyped-decorator]
     def backward(ctx: Any, slopes: torch.Tensor) -> Any:
         chain: DenseChain = ctx.chain
-        x, found, _ = ctx.saved_tensors
+        x, result, _ = ctx.saved_tensors
         flat = torch.empty(chain.size)
         at_inputs = torch.empty(x.shape) if ctx.needs_input_grad[3] else None
         if chain.layers[-1].has_relu:
@@ -265,7 +265,7 @@ class _Pass(torch.autograd.Function):  # type: ignore[misc]
                         whole.zero_()
                 return
             wrote, below = ctx.lease.views[run], None if at_inputs is None else at_inputs[run]
-            chain.backward(run, x[run], ctx.lease.own[run], wrote, found[run], slopes[run], flat, below)
+            chain.backward(run, x[run], ctx.lease.own[run], wrote, result[run], slopes[run], flat, below)
 
         each_run(one, chain.runs)
         return None, None, None, at_inputs, flat

@@ -27,21 +27,21 @@ class Layer:
 
 def dense_layers(steps: Sequence[tuple[str, nn.Module]] | None) -> list[Layer] | None:
     """The layers of a chain of ``Linear``, ``ReLU`` and ``Dropout``, or ``None`` if the chain holds anything else."""
-    found: list[Layer] = []
+    result: list[Layer] = []
     follows = nn.Module  # what stands before
     for place, (name, module) in enumerate(steps or ()):
         kind = type(module)
         if kind is nn.Linear and module.bias is not None:
-            found.append(Layer(f"{name}weight", f"{name}bias", module.out_features, False))
+            result.append(Layer(f"{name}weight", f"{name}bias", module.out_features, False))
         elif kind is nn.ReLU and follows is nn.Linear:
-            last = found.pop()
-            found.append(Layer(last.weight, last.bias, last.width, True))
+            last = result.pop()
+            result.append(Layer(last.weight, last.bias, last.width, True))
         elif kind is nn.Dropout and follows is nn.ReLU and module.p < 1:
-            last = found.pop()
-            found.append(Layer(last.weight, last.bias, last.width, True, module.p, place))
+            last = result.pop()
+            result.append(Layer(last.weight, last.bias, last.width, True, module.p, place))
         elif not (kind is nn.Flatten and place == 0):
             return None
         follows = kind
-    if not found or found[-1].dropout:  # a dropout's factor goes into the product behind it
+    if not result or result[-1].dropout:  # a dropout's factor goes into the product behind it
         return None
-    return found
+    return result

@@ -1,0 +1,3 @@
+"""Groups of rows: each evaluated by itself, and compared with the others."""
+
+__all__: list[str] = []

@@ -1,0 +1,109 @@
+"""What chance does to the rows of a design: the contract of one sample of rows and of strata of labelling.
+
+Methods of intervals ask nothing else, so that each of them is written once for all designs. A setting is one way in
+which the class prior may be: a share, or one for each stratum; ``None`` asks for it to be drawn along with the rows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pulens.inference.chosen import Chooser, ChosenReplicates
+from pulens.inference.kernels.quantiles import expanded_tail
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.measured import Measured, Target
+from pulens.inference.method import Limits
+from pulens.inference.prior_uncertainty import KnownOfPrior
+from pulens.recovery.contingency import Contingency
+from pulens.types import Floats, Places
+
+
+@dataclass(frozen=True)
+class DesignDistribution(ABC):
+    """Plausible rates, redraws and replicates of one evidence."""
+
+    evidence: Any
+    resampling: Resampling
+    choice: Chooser | None = None
+
+    words: ClassVar[Mapping[str, str]]  # methods by what they are for, as intervals name them
+    takes_own_methods: ClassVar[bool]  # of metrics, whatever these ask of the rows
+
+    @abstractmethod
+    def target(
+        self, metric: Measured, threshold: float | None, value_at: Callable[[Any], float], parameters: Mapping[str, Any]
+    ) -> Target:
+        """A metric whose value at a setting of the class prior ``value_at`` gives, where this design does not."""
+
+    @abstractmethod
+    def known_of_prior(self, target: Target) -> KnownOfPrior:
+        """What is known of the class prior, for this number."""
+
+    @property
+    @abstractmethod
+    def n_labelled(self) -> float: ...
+
+    # -- rankings
+    @property
+    def has_area(self) -> bool:
+        """Whether the area has a variance in closed form."""
+        return True
+
+    @abstractmethod
+    def area_limits(self, prior: Any, tail: float) -> Limits: ...
+
+    @abstractmethod
+    def precision_readings(self, prior: Any) -> Floats:
+        """Both readings of average precision in each redraw."""
+
+    @abstractmethod
+    def redrawn_values(self, target: Target, prior: Any) -> Floats:
+        """Any metric in each redraw."""
+
+    @abstractmethod
+    def shift(self, target: Target, prior: Any) -> float:
+        """What fewer thresholds standing for all of them change in the value, to be added to redraws."""
+
+    # -- at a threshold
+    @abstractmethod
+    def tables_at(self, threshold: float, prior: Any) -> list[Contingency]:
+        """Tables of all plausible rates, as an interval reads them."""
+
+    def tail_at(self, target: Target, prior: Any, tail: float) -> float:
+        """The tail of their percentiles."""
+        return tail
+
+    @property
+    @abstractmethod
+    def chosen_thresholds(self) -> tuple[Any, Places]:
+        """Thresholds, and which of them each redraw chooses."""
+
+    @abstractmethod
+    def chosen_at(self, prior: Any) -> ChosenReplicates:
+        """What redraws show at the threshold that each would choose, at a setting of the class prior."""
+
+    def tail(self, tail: float) -> float:
+        """The tail of percentiles of redraws, for this many labelled rows or buckets of clusters."""
+        return expanded_tail(tail, self.fewest_buckets if self.is_clustered else self.n_labelled)
+
+    # -- rows that belong together
+    @property
+    @abstractmethod
+    def is_clustered(self) -> bool: ...
+
+    @property
+    @abstractmethod
+    def fewest_buckets(self) -> int:
+        """How many buckets hold labelled rows, or how many others, whichever are fewer."""
+
+    @property
+    @abstractmethod
+    def freedom(self) -> float:
+        """Degrees of freedom of a standard error: of the buckets that hold labelled rows, or others if that is less."""
+
+    @abstractmethod
+    def left_out_readings(self, target: Target, prior: Any) -> list[Floats]:
+        """A metric without each bucket, not clipped, as an interval reads it."""

@@ -1,0 +1,53 @@
+"""Accepting an alarm: a life ends, and its last windows are the next reference."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pulens.errors import InputError, listed, nearest, shown
+from pulens.monitoring.answer import Pulse, WatchLife
+from pulens.monitoring.judging import Judgement
+from pulens.monitoring.monitor import KnownPrior, Monitor
+from pulens.monitoring.rates import parts_of, rate_of
+from pulens.monitoring.shift import shift_of
+
+FEWEST_WINDOWS = 10
+FEWEST_ROWS = 1000
+
+
+def accepted(pulse: Pulse, window: str, because: str = "") -> Pulse:
+    """Windows from this one on become the population of a new reference; labelled positives stay.
+
+    The class prior becomes that of these windows with its doubt, and the chance of a false alarm starts again.
+    """
+    judgement = pulse.life.judgement
+    names = [one.name for one in judgement.windows]
+    if str(window) not in names:
+        raise InputError(
+            f"no window {shown(str(window))} can be accepted in this life; it has {listed(names)}."
+            f"{nearest(window, names)}"
+        )
+    chosen = [one.counts.population for one in judgement.windows[names.index(str(window)) :]]
+    rows = float(np.sum(chosen))
+    if len(chosen) < FEWEST_WINDOWS and rows < FEWEST_ROWS:
+        raise InputError(
+            f"from {window} on there are {len(chosen)} windows with {rows:,.0f} rows, too few for a reference: "
+            f"{FEWEST_WINDOWS} windows or {FEWEST_ROWS:,} rows are the least. Wait, or accept from an earlier window."
+        )
+    old = judgement.monitor
+    together = np.sum(chosen, axis=0)
+    prior = None
+    if old.prior is not None:
+        flagged = np.zeros(old.edges.size, bool)
+        parts = parts_of(old.reference, together, flagged, shift_of(old.reference, together).value)
+        given = {"noise": old.settings.label_noise, "prior_variance": old.prior.variance}
+        ends = [rate_of("prior", parts, end, **given) for end in (old.prior.low, old.prior.value, old.prior.high)]
+        is_range = old.prior.low < old.prior.high
+        low, high = (ends[0].low, ends[2].high) if is_range else (ends[1].value, ends[1].value)
+        prior = KnownPrior(ends[1].value, low, high, 0.0 if is_range else ends[1].error ** 2, f"accepted at {window}")
+    monitor = Monitor.of(old.settings, old.edges, old.reference.labelled, chosen, prior, together=False, days=old.days)
+    ended = replace(pulse.life, accepted_from=str(window), because=because)
+    next_life = WatchLife(Judgement(monitor, (), {}, confirmed=judgement.confirmed, is_later_life=True))
+    return replace(pulse, lives=(*pulse.lives[:-1], ended, next_life))

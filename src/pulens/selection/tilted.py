@@ -1,0 +1,244 @@
+"""Numbers of any kind under labels as uneven as in practice: read off at the tilt in the middle, and moved by others.
+
+Whatever has a value and an interval for labels that are random has them here, too. Its construction is made of the rows
+at the tilt in the middle (:func:`~pulens.selection.distortion.distorted`), which gives the value and what the sample
+leaves open, and its value at other plausible tilts says how far the labelling moves it. Both sources are added: ends
+are quantiles of the sum of two halves of normal distributions and of that movement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pulens.counts.tally import Tally
+from pulens.estimate import Interval
+from pulens.evidence import Evidence
+from pulens.inference.kernels.quantiles import one_tail
+from pulens.inference.kernels.redraws import MOST_BLOCKS, compress
+from pulens.inference.method import IntervalMethod, Limits
+from pulens.priors import population_prior
+from pulens.selection.practice import Favouring, Practice
+from pulens.selection.tilts import TiltDistribution, TiltRange
+from pulens.types import Floats
+
+MOST_KEPT = 100_000  # scores up to which rows at other tilts are kept
+MIXED = "labelling as in practice added"
+
+
+def _tilts(rows: Evidence, labels: Practice | Favouring) -> TiltDistribution | TiltRange:
+    return TiltRange(rows, labels.factor) if isinstance(labels, Favouring) else TiltDistribution(rows, labels)
+
+
+@dataclass(frozen=True)
+class TiltedEvidence(Evidence):
+    """The rows at the tilt in the middle; ``rows`` are they as they were counted."""
+
+    rows: Evidence | None = None
+    labels: Practice | Favouring | None = None  # what is taken of them
+
+    @classmethod
+    def of(cls, rows: Evidence, labels: Practice | Favouring) -> TiltedEvidence:
+        """What numbers are read off.
+
+        >>> from pulens.evidence import gather
+        >>> from pulens.selection import check_labelling
+        >>> rows = gather([1, 1, 0, 0, 0, 0], [6, 3, 5, 4, 2, 1], class_prior=0.5)
+        >>> TiltedEvidence.of(rows, check_labelling("practice")).counted is rows
+        True
+        """
+        totals, own = rows.tally.totals, rows
+        if totals.labelled and totals.unlabelled:  # a fold of few rows may hold none to tilt
+            tilts = _tilts(rows, labels)
+            own = tilts.rows_at(tilts.median())
+        given = {each.name: getattr(own, each.name) for each in fields(Evidence)}
+        given["labelling"] = "practice" if labels.explains_any_rows else "random"
+        return cls(**given, rows=rows, labels=labels)
+
+    @property
+    def counted(self) -> Evidence:
+        assert self.rows is not None
+        return self.rows
+
+    @property
+    def target_population(self) -> str:
+        return self.counted.target_population
+
+    @cached_property
+    def tilts(self) -> TiltDistribution | TiltRange:
+        assert self.labels is not None
+        return _tilts(self.counted, self.labels)
+
+    def spread(self, *, at_threshold: bool) -> float:
+        """How many times as wide the distribution of tilts is there."""
+        return self.labels.at_thresholds if at_threshold and self.labels is not None else 1.0
+
+    def share_of(self, class_prior: float) -> float:
+        """Of positives among the unlabelled rows, at a class prior of the list."""
+        low, high = (population_prior(end, self.counted.tally.totals, self.counted.scenario) for end in (0.0, 1.0))
+        return min(max((class_prior - low) / (high - low), 0.0), 1.0) if high > low else 0.0
+
+    def at(self, class_prior: float, levels: Floats, spread: float = 1.0) -> list[Evidence]:
+        """The rows at tilts of these levels, if the list has this class prior."""
+        return self.at_share(self.share_of(class_prior), levels, spread)
+
+    def at_share(self, share: float, levels: Floats, spread: float = 1.0) -> list[Evidence]:
+        """The same at a share of positives among the unlabelled rows."""
+        key = share, levels.tobytes(), spread
+        if key in self._tilted:
+            return self._tilted[key]
+        result = [self.tilts.rows_at(tilt, share) for tilt in self.tilts.quantiles(share, levels, spread).tolist()]
+        if len(self.tally) <= MOST_KEPT:
+            self._tilted[key] = result
+        return result
+
+    def in_the_middle(self, share: float) -> Evidence:
+        """The rows at the tilt that numbers are read off at, if this share of the unlabelled rows is positive."""
+        key = share, b"", 1.0
+        if key not in self._tilted:
+            self._tilted[key] = [self.tilts.rows_at(self.tilts.median(share), share)]
+        return self._tilted[key][0]
+
+    @cached_property
+    def _tilted(self) -> dict[Any, list[Evidence]]:
+        return {}
+
+    @cached_property
+    def coarse(self) -> TiltedEvidence:
+        """The same rows at few thresholds that stand for all: enough to say what another labelling changes."""
+        tally = self.counted.tally
+        return self if len(tally) <= MOST_BLOCKS else self.with_tally(compress(tally))
+
+    def with_tally(self, tally: Tally, buckets: Any = None) -> TiltedEvidence:
+        """The same assumptions about other rows, as they were counted."""
+        assert self.labels is not None
+        return TiltedEvidence.of(self.counted.with_tally(tally, buckets), self.labels)
+
+    def __getstate__(self) -> dict[str, Any]:
+        derived = ("tilts", "coarse", "_tilted")
+        return {name: value for name, value in Evidence.__getstate__(self).items() if name not in derived}
+
+
+Make = Callable[[Sequence[Evidence]], IntervalMethod]
+
+
+@dataclass(frozen=True, eq=False)
+class OverTilts(IntervalMethod):
+    """A construction at the tilt in the middle, with what other plausible tilts change in its value.
+
+    It may be made of several samples, which share a way of labelling: all are at the same level of tilts.
+    """
+
+    samples: Sequence[TiltedEvidence]
+    make: Make
+    spread_of_tilts: float = 1.0
+
+    @cached_property
+    def _own(self) -> IntervalMethod:
+        return self.make(self.samples)
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        return f"{self._own.method}, {MIXED}"
+
+    @property
+    def is_smooth(self) -> bool:  # type: ignore[override]
+        return self._own.is_smooth
+
+    @property
+    def shares_tried(self) -> int:  # type: ignore[override]
+        return self._own.shares_tried
+
+    def value(self, prior: float) -> Any:
+        return self._at(prior)[0].value(prior)
+
+    def ends(self, prior: float | None, tail: Any) -> Limits:
+        share = self.samples[0].class_prior.value if prior is None else prior
+        middle, moved = self._at(share)
+        return self.samples[0].tilts.ends(middle.value(share), *middle.ends(prior, tail), moved, tail)
+
+    def _at(self, share: float) -> tuple[IntervalMethod, Floats]:
+        """The construction in the middle, and the value at every tilt less the one there."""
+        if share not in self._known:
+            middle = self._own
+            if share != self.samples[0].class_prior.value:
+                middle = self.make([sample.in_the_middle(sample.share_of(share)) for sample in self.samples])
+            values = [
+                each.value(share) for each in self._made(share, self.samples[0].tilts.levels, self.spread_of_tilts)
+            ]
+            self._known[share] = middle, np.array(values) - middle.value(share)
+        return self._known[share]
+
+    def _made(self, share: float, levels: Floats, spread: float) -> list[IntervalMethod]:
+        each = [sample.at(share, levels, spread) for sample in self.samples]
+        return [self.make(rows) for rows in zip(*each, strict=True)]
+
+    @cached_property
+    def _known(self) -> dict[float, tuple[IntervalMethod, Floats]]:
+        return {}
+
+
+def under_labelling(
+    evidence: Evidence | Sequence[Evidence], make: Callable[..., IntervalMethod], *, at_threshold: bool = False
+) -> IntervalMethod:
+    """The construction that ``make`` gives, with the labelling as one more source of uncertainty where it is one.
+
+    ``make`` takes an evidence, or as many as are given here.
+    """
+    alone = isinstance(evidence, Evidence)
+    given = (evidence,) if isinstance(evidence, Evidence) else evidence
+    samples = [each for each in given if isinstance(each, TiltedEvidence)]
+    if not samples:
+        return make(evidence)
+    spread = samples[0].spread(at_threshold=at_threshold)
+    return OverTilts(samples, (lambda rows: make(rows[0])) if alone else make, spread)
+
+
+def moved_interval(
+    evidence: Evidence,
+    interval: Interval | None,
+    value: Any,
+    number: Callable[[Evidence], Any],
+    *,
+    coarsely: bool = False,
+) -> Interval | None:
+    """An interval of one number with the labelling as one more source of uncertainty, where it is one.
+
+    ``coarsely`` finds what the labelling changes at few thresholds that stand for all.
+    """
+    if interval is None or interval.confidence is None or not isinstance(evidence, TiltedEvidence):
+        return interval
+    assert evidence.labels is not None
+    given, tail = (interval.low, interval.high), one_tail(interval.confidence)
+    ends = moved_ends(evidence, value, given, number, tail, coarsely=coarsely)
+    return replace(
+        interval,
+        low=min(ends[0], value),
+        high=max(ends[1], value),
+        method=f"{interval.method}, {MIXED}",
+        guarantee=evidence.labels.guarantee,
+    )
+
+
+def moved_ends(
+    evidence: Evidence,
+    value: Any,
+    ends: Limits,
+    number: Callable[[Evidence], Any],
+    tail: float,
+    *,
+    at_threshold: bool = False,
+    coarsely: bool = False,
+) -> Limits:
+    """Ends of one number or of many with what the labelling moves; as they are where labels are random."""
+    if not isinstance(evidence, TiltedEvidence):
+        return ends
+    tilts, spread = evidence.tilts, evidence.spread(at_threshold=at_threshold)
+    of = evidence.coarse if coarsely else evidence
+    middle = number(of) if of is not evidence else value
+    tilted = of.at(evidence.class_prior.value, tilts.levels, spread)
+    return tilts.ends(value, *ends, np.array([number(each) for each in tilted]) - middle, tail)

@@ -1,0 +1,90 @@
+"""The class priors of cells as an answer of their own: each cell's, what its rows say alone, and that of all rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from pulens.estimate import Interval
+from pulens.priors import ClassPrior
+from pulens.strata.answer import prior_interval
+from pulens.strata.evidence import StratifiedEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class CellPriorRow:
+    """One cell: its rows, its class prior after borrowing from the others, and what its own rows say."""
+
+    name: str
+    labelled: float
+    unlabelled: float
+    value: float  # nan without rows of the population
+    interval: Interval | None
+    alone: ClassPrior | None
+
+    def to_dict(self) -> dict[str, Any]:
+        value = None if math.isnan(self.value) else self.value
+        return {
+            "cell": self.name,
+            "labelled": self.labelled,
+            "unlabelled": self.unlabelled,
+            "class_prior": {"value": value, **({} if self.interval is None else self.interval.to_dict())},
+            "alone": None if self.alone is None else self.alone.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class PriorsWithin:
+    """Class priors of cells, and of all rows; prints itself."""
+
+    columns: tuple[str, ...]
+    class_prior: ClassPrior
+    cells: tuple[CellPriorRow, ...]
+
+    def __str__(self) -> str:
+        words = " and ".join(self.columns)
+        width = max(len(words), *(len(row.name) for row in self.cells))
+        lines = [str(self.class_prior), ""]
+        lines.append(f"{words:<{width}}{'labelled':>10}{'unlabelled':>12}{'class prior':>24}{'by itself':>24}")
+        for row in self.cells:
+            own = "no rows" if math.isnan(row.value) else f"{row.value:.3f}{_ends(row.interval)}"
+            alone = "too few rows" if row.alone is None else f"{row.alone.value:.3f}{_ends(row.alone.interval)}"
+            lines.append(f"{row.name:<{width}}{row.labelled:>10,.6g}{row.unlabelled:>12,.10g}{own:>24}{alone:>24}")
+        for notice in self.class_prior.notices:
+            lines += ["", f"{notice.severity.name.lower()}: {notice}"]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain Python values, ready for JSON."""
+        return {
+            "columns": list(self.columns),
+            "class_prior": self.class_prior.to_dict(),
+            "cells": [row.to_dict() for row in self.cells],
+            "notices": [str(notice) for notice in self.class_prior.notices],
+        }
+
+
+def priors_within(evidence: StratifiedEvidence) -> PriorsWithin:
+    """The class priors of counted cells."""
+    cells, totals = evidence.cells, evidence.cells.totals
+    values = evidence.cell_priors
+    own = evidence.priors.own or (None,) * len(cells)
+    rows = [
+        CellPriorRow(
+            name,
+            float(totals[index, 0]),
+            float(totals[index, 1]),
+            float(values[index]),
+            prior_interval(evidence, index),
+            own[index],
+        )
+        for index, name in enumerate(cells.names)
+    ]
+    return PriorsWithin(cells.columns, evidence.class_prior, tuple(rows))
+
+
+def _ends(interval: Interval | None) -> str:
+    return "" if interval is None else f" {interval}"

@@ -1,0 +1,258 @@
+"""Cells that stand where one tally stands: the weighted tally for values, and replicates of it for their errors.
+
+Calibration and decisions read their numbers off recovered masses: how much of the population, and of its positives,
+lies at or above each score. Within cells both come from the weighted tally (:mod:`pulens.strata.evidence`); how far
+chance moves them comes from replicates of the cells: redrawn counts, each cell by itself, or where rows belong together
+the counts without each bucket of clusters.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from pulens.counts.tally import Tally
+from pulens.evidence import Evidence
+from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, student_quantile
+from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.redraws import compress
+from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.replicates import Replicates
+from pulens.strata.clustered import StratifiedBuckets, added_up
+from pulens.strata.counts import LabellingCells
+from pulens.strata.evidence import StratifiedEvidence
+from pulens.strata.priors import PriorSetting
+from pulens.strata.redraws import StratumRedraws
+from pulens.types import Floats
+
+BLOCKS = 128  # thresholds of replicates, beside those asked for
+REDRAWS = 500  # behind a standard error: known to 3%
+USUAL = 0.95  # the confidence at which Student's width stands for a normal one where many are asked for
+
+
+@dataclass(frozen=True)
+class WeightedEvidence(Evidence):
+    """The weighted tally beside the list, as evidence; ``within`` holds the cells that it was made of.
+
+    Its scenario is case-control whatever that of the rows is: the list, all rows in the single set, is its unlabelled
+    sample. Uncertainty of the strata's class priors is in ``within`` and not in ``class_prior``. ``alone`` is the
+    evidence of rows that belong together, where these were taken for one stratum.
+    """
+
+    within: StratifiedEvidence | None = None
+    alone: Evidence | None = None
+
+    @classmethod
+    def of(cls, within: StratifiedEvidence, alone: Evidence | None = None) -> WeightedEvidence:
+        own = within.weighted
+        prior = replace(own.class_prior, notices=within.priors.notices)
+        return cls(own.tally, prior, own.label_noise, own.scenario, own.prior_held, None, within, alone)
+
+    @property
+    def cells(self) -> StratifiedEvidence:
+        assert self.within is not None
+        return self.within
+
+    @property
+    def counted(self) -> Evidence:
+        return self.cells.evidence
+
+    @property
+    def by_itself(self) -> Evidence:
+        return self if self.alone is None else self.alone
+
+    @property
+    def is_clustered(self) -> bool:
+        return bool(self.cells.cells.buckets)
+
+    @cached_property
+    def buckets_by_cell(self) -> StratifiedBuckets:
+        return StratifiedBuckets(self.cells)
+
+    @property
+    def has_too_few_clusters(self) -> bool:
+        return self.is_clustered and self.buckets_by_cell.fewest < FEWEST_BUCKETS
+
+    @property
+    def target_population(self) -> str:
+        return self.cells.evidence.target_population
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What travels: what was given, not the replicates found from it."""
+        derived = ("_known", "_settings", "buckets_by_cell")
+        return {name: value for name, value in Evidence.__getstate__(self).items() if name not in derived}
+
+    def mapped(self, change: Callable[[Any], Any]) -> WeightedEvidence:
+        """The same rows under other scores, which rise with the old ones."""
+        cells = self.cells.cells
+        tallies = tuple(_mapped(tally, change) for tally in cells.tallies)
+        buckets = tuple(held.mapped(tally, change) for held, tally in zip(cells.buckets, tallies, strict=False))
+        return self.with_cells(LabellingCells(cells.columns, cells.names, tallies, buckets))
+
+    def with_cells(self, cells: LabellingCells) -> WeightedEvidence:
+        """Other counts of the same cells, such as a fold of their rows."""
+        return WeightedEvidence.of(replace(self.cells, cells=cells))
+
+    def settings(self, order: Floats | None = None) -> list[WeightedEvidence]:
+        """The evidence at each way that a range of class priors allows; itself alone where there is none."""
+        priors = self.cells.priors
+        if priors.treatment != "range":
+            return [self]
+        rows = self.cells.cells.totals[:, 1]
+        result = priors.settings(np.zeros(len(self.cells.cells)) if order is None else order, rows)
+        return [self.at(each) for each in result]
+
+    def at(self, setting: PriorSetting) -> WeightedEvidence:
+        """At one setting of the class priors, which is no range any more."""
+        own, key = self.cells.priors, setting.key
+        if own.treatment != "range" and key == PriorSetting(own.shares, own.draws).key:
+            return self
+        if key not in self._settings:
+            priors = replace(own, shares=setting.shares, draws=setting.draws, along=(), low=None, high=None)
+            self._settings[key] = WeightedEvidence.of(replace(self.cells, priors=priors))
+        return self._settings[key]
+
+    def at_prior(self, setting: Any) -> tuple[WeightedEvidence, float]:
+        priors = self.cells.priors
+        own = self.at(PriorSetting(priors.shares, priors.draws) if setting is None else setting)
+        return own, own.class_prior.unlabelled
+
+    @cached_property
+    def _settings(self) -> dict[Any, WeightedEvidence]:
+        return {}
+
+    def replicates(
+        self,
+        thresholds: Sequence[float] | Floats = (),
+        *,
+        seed: int = 0,
+        redraws: int = REDRAWS,
+    ) -> MassReplicates:
+        """Masses at or above some thresholds, those given among them, in replicates of the cells."""
+        key = (np.asarray(thresholds, float).tobytes(), seed, redraws)
+        if key not in self._known:
+            self._known[key] = self._replicates(thresholds, seed, redraws)
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[Any, MassReplicates]:
+        return {}
+
+    def _replicates(self, thresholds: Any, seed: int, redraws: int) -> MassReplicates:
+        whole = self.cells.cells.whole
+        own = np.asarray(compress(whole, BLOCKS).thresholds, float)
+        at = np.unique(np.concatenate([own, np.asarray(thresholds, float), [float(whole.thresholds[-1])]]))[::-1]
+        priors = self.cells.priors
+        if self.is_clustered:
+            counts, totals = self.buckets_by_cell.above(at), self.buckets_by_cell.totals
+            above, left = (np.maximum(each.sum(axis=0) - each, 0.0) for each in (counts, totals))
+            result = MassReplicates.of(
+                at, added_up(self.cells, above, left, priors.shares[None]), jackknife=self.buckets_by_cell
+            )
+            return result.beside_priors(self._of_priors(at)) if priors.draws is not None else result
+        asked = StratumRedrawsAt(self.cells, Resampling(seed=seed, redraws=max(redraws, 2)), at)
+        drawn = asked.of(PriorSetting(priors.shares, priors.draws))
+        return MassReplicates.of(at, drawn)
+
+    def _of_priors(self, at: Floats) -> MassReplicates:
+        """The rows as they are at draws of the class priors."""
+        draws = self.cells.priors.draws
+        assert draws is not None
+        counts, totals = self.cells.cells.above(at).transpose(0, 2, 1)[None], self.cells.cells.totals[None]
+        some = draws[:400]
+        above, rows = (np.broadcast_to(each, (len(some), *each.shape[1:])) for each in (counts, totals))
+        return MassReplicates.of(at, added_up(self.cells, above, rows, some))
+
+
+@dataclass(frozen=True)
+class StratumRedrawsAt(StratumRedraws):
+    """Redraws of cells at thresholds of one's own."""
+
+    at: Any = None
+
+    @cached_property
+    def thresholds(self) -> Any:
+        return self.at
+
+
+@dataclass(frozen=True, eq=False)
+class MassReplicates:
+    """Mass of positives and of the population at or above falling thresholds, of shape (replicates, thresholds).
+
+    ``weights`` says how much the square of each replicate's distance from the mean counts in a variance.
+    """
+
+    thresholds: Floats
+    positive: Floats
+    population: Floats
+    weights: Floats
+    freedom: float = math.inf  # degrees of freedom of their spread, where it is a jackknife's
+
+    @classmethod
+    def of(cls, thresholds: Floats, drawn: Replicates, jackknife: StratifiedBuckets | None = None) -> MassReplicates:
+        recall, alarms = drawn.recoveries.rates(*drawn.redrawn[:3])
+        rows = drawn.recoveries.positive + drawn.recoveries.negative
+        prior = np.broadcast_to(drawn.recoveries.positive / rows, len(recall))[:, None]
+        positive = prior * recall
+        many = len(recall)
+        each = 1 / max(many - 1, 1) if jackknife is None else (many - 1) / many
+        population = positive + (1 - prior) * alarms
+        freedom = math.inf if jackknife is None else jackknife.freedom
+        return cls(thresholds, positive, population, np.full(many, each), freedom)
+
+    def times_as_wide(self, confidence: float = USUAL) -> float:
+        """How many times as wide as the normal interval Student's is."""
+        if math.isinf(self.freedom):
+            return 1.0
+        return student_quantile(self.freedom, (1 - confidence) / 2) / normal_quantile(confidence)
+
+    def beside_priors(self, other: MassReplicates) -> MassReplicates:
+        """Independent doubts together: distances of the others are added as replicates of their own."""
+        moved = [
+            each - each.mean(axis=0) + mine.mean(axis=0)
+            for each, mine in ((other.positive, self.positive), (other.population, self.population))
+        ]
+        return replace(
+            self,
+            positive=np.concatenate([self.positive, moved[0]]),
+            population=np.concatenate([self.population, moved[1]]),
+            weights=np.concatenate([self.weights, other.weights]),
+        )
+
+    def away(self, numbers: Floats) -> Floats:
+        """Distances of replicates of a number (or of many, in columns) from their mean, scaled so that squares add."""
+        scale = np.sqrt(self.weights)
+        return np.asarray((numbers - numbers.mean(axis=0)) * (scale if numbers.ndim == 1 else scale[:, None]))
+
+    def error(self, numbers: Floats) -> Any:
+        """Standard errors of a number, or of many in columns."""
+        return np.sqrt((self.away(numbers) ** 2).sum(axis=0))
+
+    def at(self, threshold: float) -> tuple[Floats, Floats]:
+        """Both masses at or above one of the thresholds."""
+        index = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
+        if index < 0:
+            return np.zeros(len(self.positive)), np.zeros(len(self.positive))
+        return self.positive[:, index], self.population[:, index]
+
+    def between(self) -> tuple[Floats, Floats]:
+        """Masses between a threshold and the next one above it."""
+        positive, population = (np.diff(each, axis=1, prepend=0.0) for each in (self.positive, self.population))
+        return positive, population
+
+    def places(self, scores: Any) -> Any:
+        """For each score the block that it lies in."""
+        return np.minimum(
+            np.searchsorted(-self.thresholds, -np.asarray(scores, float), side="left"), self.thresholds.size - 1
+        )
+
+
+def _mapped(tally: Tally, change: Callable[[Any], Any]) -> Tally:
+    labelled, unlabelled, negative = tally.increments()
+    scores = np.asarray(change(np.asarray(tally.thresholds, float)), float)
+    return Tally.from_increments(scores, labelled, unlabelled, negative if tally.has_negatives else None)

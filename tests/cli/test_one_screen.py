@@ -1,0 +1,104 @@
+"""Every answer in the terminal is 24 lines of 80 columns: the verdict, what it assumes, the next step."""
+
+import csv
+import datetime
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+from pulens.cli import main
+
+LABEL = ("--label", "outcome", "--positive", "fraud confirmed")
+SCORE = ("claims.csv", "--score", "risk_v2", *LABEL)
+QUEUE = ("--reviews", "queue.csv", "--id", "claim")
+LINES, COLUMNS = 24, 80
+ROWS = 6000
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory):
+    """A claims desk: two models, confirmed fraud among hidden fraud, more of it in the last days, a checked queue."""
+    folder = tmp_path_factory.mktemp("desk")
+    rng = np.random.default_rng(7)
+    day = np.sort(rng.integers(0, 120, ROWS))
+    fraud = rng.random(ROWS) < np.where(day >= 100, 0.2, 0.09)
+    old, new = rng.normal(1.3 * fraud, 1), rng.normal(2.1 * fraud, 1)
+    confirmed = fraud & (rng.random(ROWS) < 0.35 / (1 + np.exp(1 - new)))
+    outcome = np.where(confirmed, "fraud confirmed", np.where(rng.random(ROWS) < 0.4, "paid", ""))
+    columns = {
+        "claim": [f"C{place:06d}" for place in range(ROWS)],
+        "received": [str(datetime.date(2026, 5, 1) + datetime.timedelta(int(one))) for one in day],
+        "region": rng.choice(["north", "south", "east", "west"], ROWS),
+        "amount": np.round(np.exp(rng.normal(6 + 0.4 * fraud, 1)), 2),
+        "risk_v1": np.round(1 / (1 + np.exp(3 - 1.3 * old)), 5),
+        "risk_v2": np.round(1 / (1 + np.exp(4.4 - 2.1 * new)), 5),
+        "outcome": outcome,
+    }
+    for name, rows in (("claims.csv", ROWS), ("few.csv", 3000)):
+        with open(folder / name, "w", newline="") as file:
+            csv.writer(file).writerows([columns, *zip(*(column[:rows] for column in columns.values()), strict=True)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        plan = ["audit", "plan", *SCORE, "--id", "claim", "--threshold", "0.3", "--out", "queue.csv", "--quiet"]
+        main(plan)
+    with open(folder / "queue.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with open(folder / "queue.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(row | {"answer": int(fraud[int(row["claim"][1:])])} for row in rows)
+    return folder
+
+
+PRIOR = ("--class-prior", "0.1")
+ASKED = {
+    "evaluate": ("evaluate", *SCORE),
+    "evaluate with a prior": ("evaluate", *SCORE, *PRIOR),
+    "evaluate with a range": ("evaluate", *SCORE, "--class-prior", "0.08:0.13"),
+    "evaluate, random labels": ("evaluate", *SCORE, *PRIOR, "--labelling", "random"),
+    "evaluate, a factor": ("evaluate", *SCORE, *PRIOR, "--labelling", "3"),
+    "evaluate, label noise": ("evaluate", *SCORE, *PRIOR, "--label-noise", "0.05"),
+    "evaluate --group-by": ("evaluate", *SCORE, *PRIOR, "--same-prior", "--group-by", "region"),
+    "evaluate --within": ("evaluate", *SCORE, *PRIOR, "--within", "region"),
+    "evaluate --reviews": ("evaluate", *SCORE, *QUEUE),
+    "gaps": ("evaluate", *SCORE, *PRIOR, "--same-prior", "--group-by", "region", "--gaps", "recall"),
+    "compare": ("compare", *SCORE, "--score", "risk_v1", *PRIOR),
+    "compare --reviews": ("compare", *SCORE, "--score", "risk_v1", "--threshold", "0.3", *QUEUE),
+    "calibrate": ("calibrate", *SCORE, *PRIOR),
+    "calibrate --fit": ("calibrate", *SCORE, *PRIOR, "--fit", "isotonic"),
+    "calibrate --reviews": ("calibrate", *SCORE, *QUEUE),
+    "decide by costs": ("decide", *SCORE, *PRIOR, "--cost-miss", "500", "--cost-alarm", "20"),
+    "decide by capacity": ("decide", *SCORE, *PRIOR, "--capacity", "10", "--volume", "190"),
+    "watch": ("watch", *SCORE, *PRIOR, "--time", "received", "--reference-until", "2026-07-30"),
+    "prior": ("prior", *SCORE),
+    "prior --reviews": ("prior", *SCORE, *QUEUE),
+    "audit plan": ("audit", "plan", *SCORE, "--id", "claim", "--budget", "200", "--out", "other.csv"),
+    "audit read": ("audit", "read", "queue.csv"),
+    "fit": ("fit", "few.csv", *LABEL, "--id", "claim", "--folds", "2", "--learner", "elkan_noto"),
+    "fit --out": (
+        *("fit", "few.csv", *LABEL, *PRIOR, "--id", "claim", "--folds", "2", "--learner", "elkan_noto"),
+        *("--out", "model", "--scores", "scored.csv"),
+    ),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_every_answer_fits_on_one_screen(asked, desk, monkeypatch, capsys):
+    monkeypatch.chdir(desk)
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    with pytest.raises(SystemExit, match="3") if asked == "watch" else nullcontext():  # it found a change
+        main(list(ASKED[asked]))
+    lines = capsys.readouterr().out.rstrip("\n").split("\n")
+    assert 5 < len(lines) <= LINES, "\n".join(lines)
+    logged = lines[:-1] if asked == "watch" else lines  # its last line is one for a log
+    assert max(map(len, logged)) <= COLUMNS, max(logged, key=len)
+    assert lines[0][0].isupper() or asked in ("compare", "gaps", "audit plan")  # a verdict comes first
+
+
+def test_an_answer_that_assumes_labels_in_practice_says_how_to_assume_random_ones(desk, monkeypatch, capsys):
+    monkeypatch.chdir(desk)
+    main(list(ASKED["evaluate with a prior"]))
+    assert "easy positives first, as in practice (if random: --labelling random)" in capsys.readouterr().out
+    main(list(ASKED["evaluate, random labels"]))
+    assert "if random" not in capsys.readouterr().out
