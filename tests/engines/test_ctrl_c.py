@@ -20,21 +20,24 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no 
 # a command that writes down where its main thread is, ten times a second, and hears Ctrl-C even in a suite that runs in
 # the background. A thread writes: faulthandler's own dump from within a signal can crash a process inside DuckDB
 COMMAND = """
-import os, signal, sys, threading, time, traceback
+import os, signal, sys, threading, traceback
 
-def write_down(path, main):
-    while True:
-        frame = sys._current_frames().get(main)
-        if frame is not None:
-            with open(path + ".new", "w") as file:
-                file.write("".join(traceback.format_stack(frame)))
-            os.replace(path + ".new", path)
-        time.sleep(0.1)
+def write_down(path, main, over):
+    while not over.wait(0.1):
+        with open(path + ".new", "w") as file:
+            file.write("".join(traceback.format_stack(sys._current_frames()[main])))
+        os.replace(path + ".new", path)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-threading.Thread(target=write_down, args=(sys.argv[1], threading.get_ident()), daemon=True).start()
+over = threading.Event()
+writer = threading.Thread(target=write_down, args=(sys.argv[1], threading.get_ident(), over))
+writer.start()
 from pulens.cli import main
-main(sys.argv[2:])
+try:
+    main(sys.argv[2:])
+finally:
+    over.set()
+    writer.join()
 """
 QUERIES = {
     # DuckDB looks for Ctrl-C while it runs the second of these, and not while it runs the first
