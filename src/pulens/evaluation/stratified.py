@@ -19,7 +19,7 @@ from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
 from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO
-from pulens.strata import PriorsWithin, StratifiedEvidence, gather_cells, priors_within
+from pulens.strata import PriorsWithin, StratifiedEvidence, WeightedEvidence, gather_cells, priors_within
 from pulens.types import Clusters, Column, LabelValues, RowsLike, Strata, Values
 
 
@@ -40,10 +40,10 @@ def evaluate_within(
         plain = without_cells(result, question)
         number = best_threshold(plain) if threshold is None else check_threshold(threshold)
         return Evaluation(plain, number, choice, question.resampling, multiple, beside=(one_cell(result),))
-    weighted = result.weighted  # refuses cells that hold no positives
+    weighted = WeightedEvidence.of(result)  # refuses cells that hold no positives
     number = best_threshold(weighted) if threshold is None else check_threshold(threshold)
     pooled = Evaluation(without_cells(result, question), number, choice, question.resampling, multiple)
-    return Evaluation(result.evidence, number, choice, question.resampling, multiple, within=result, pooled=pooled)
+    return Evaluation(weighted, number, choice, question.resampling, multiple, pooled=pooled)
 
 
 def evaluate_reviewed(
@@ -66,10 +66,9 @@ def evaluate_reviewed(
         question = grouped.question(question)
         evidence = within_what_is_possible(grouped.evidence(question))
     else:
-        evidence = result.evidence
+        evidence = WeightedEvidence.of(result)
     fixed, choice = threshold
-    read_off = evidence if result is None else result.weighted
-    number = best_threshold(read_off) if fixed is None else check_threshold(fixed)
+    number = best_threshold(evidence) if fixed is None else check_threshold(fixed)
     choice = choice if fixed is not None else "best f1 on these rows"
     proved = (checked.at(number), checked.identified(number))
     if result is None:
@@ -78,7 +77,7 @@ def evaluate_reviewed(
     if beside:
         return Evaluation(whole, number, choice, question.resampling, multiple, *proved, beside=beside)
     pooled = Evaluation(whole, number, choice, question.resampling, multiple)
-    return Evaluation(evidence, number, choice, question.resampling, multiple, *proved, within=result, pooled=pooled)
+    return Evaluation(evidence, number, choice, question.resampling, multiple, *proved, pooled=pooled)
 
 
 @forwards_keywords(ReadOptions)

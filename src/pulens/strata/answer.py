@@ -142,7 +142,7 @@ class CellTable(Sequence[CellRow]):
 def cell_table(
     evidence: StratifiedEvidence,
     threshold: float,
-    doubts: StratifiedIntervalEstimator | None,
+    doubts: Any,
     within: Mapping[str, Estimate],
     pooled: Mapping[str, Estimate],
 ) -> CellTable:

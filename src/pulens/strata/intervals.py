@@ -15,7 +15,7 @@ from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
 from pulens.inference.bootstrap import average_precisions, values_at_threshold
 from pulens.inference.chosen import NONE, Chooser, ChosenReplicates
-from pulens.inference.intervals import EstimatesIntervals, IntervalEstimator
+from pulens.inference.intervals import EstimatesIntervals, interval_estimator
 from pulens.inference.kernels.jackknife import JACKKNIFE
 from pulens.inference.kernels.quantiles import percentiles
 from pulens.inference.kernels.resampling import Resampling
@@ -31,6 +31,7 @@ from pulens.strata.evidence import StratifiedEvidence
 from pulens.strata.priors import PriorSetting
 from pulens.strata.rates import StratumRates
 from pulens.strata.redraws import StratumRedraws
+from pulens.strata.weighted import WeightedEvidence
 from pulens.types import Floats, Places
 
 DRAWS_ONE_BY_ONE = 40  # class priors at which such a metric is looked at
@@ -237,11 +238,9 @@ def _is_counted(metric: Measured) -> bool:
     return bool(getattr(metric, "counted", False)) or metric.ignores_class_prior
 
 
-def interval_estimator(evidence: Evidence, resampling: Resampling, choice: Chooser | None = None) -> EstimatesIntervals:
-    """What finds the intervals of an evidence's metrics."""
-    if evidence.within is None:
-        return IntervalEstimator(evidence, resampling, choice)
-    return StratifiedIntervalEstimator(evidence.within, resampling, choice)
+@interval_estimator.register
+def _(evidence: WeightedEvidence, resampling: Resampling, choice: Chooser | None = None) -> StratifiedIntervalEstimator:
+    return StratifiedIntervalEstimator(evidence.cells, resampling, choice)
 
 
 @dataclass(frozen=True)
