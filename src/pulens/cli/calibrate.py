@@ -26,8 +26,8 @@ from pulens.inputs.addresses import shown_address
 if TYPE_CHECKING:
     from pulens.calibration import Reliability
     from pulens.calibration.reviewed import ReviewedReliability
-    from pulens.evaluation.review_options import ReviewOptions
     from pulens.evidence import Evidence
+    from pulens.evidence.review_options import ReviewOptions
 
 METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 
@@ -120,7 +120,7 @@ def command(file: str, **given: Any) -> None:
 
 def _gathered(file: str, given: dict[str, Any]) -> tuple[Evidence, ReviewedReliability | None]:
     """The rows counted and the class prior resolved, by checked rows where it was not given."""
-    from pulens.evaluation.review_options import ReviewOptions
+    from pulens.evidence.review_options import ReviewOptions
     from pulens.selection.gathering import gather_labelled
     from pulens.strata import gather_within
 

@@ -62,7 +62,7 @@ def command(file: str, **given: Any) -> None:
     from pulens.cli._typed import typed_command
     from pulens.cli._write import check_targets, write_texts
     from pulens.evaluation.evaluate import evaluate
-    from pulens.evaluation.review_options import NothingLabelledError
+    from pulens.evidence.review_options import NothingLabelledError
 
     typed = typed_command(click.get_current_context())
     given["labelling"] = _labelling(given["labelling"], given["sensitivity"])

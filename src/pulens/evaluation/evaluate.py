@@ -20,9 +20,9 @@ from pulens.estimate import Curve, Estimate, Interval, columns_of
 from pulens.evaluation.bounds import Bounds, bounds
 from pulens.evaluation.clustering import Clustering
 from pulens.evaluation.other_scenario import OtherScenario, other_scenario
-from pulens.evaluation.review_options import ReviewOptions
-from pulens.evidence import Evidence, IntervalOptions
+from pulens.evidence import Design, Evidence, IntervalOptions
 from pulens.evidence.combinations import refuse_together
+from pulens.evidence.review_options import ReviewOptions
 from pulens.frozen import FrozenMapping, offered
 from pulens.inference.intervals import Choice, MetricIntervals
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
@@ -69,6 +69,7 @@ from pulens.selection.favouring import (
     sensitivity_curve,
 )
 from pulens.selection.tilts import LEVELS as EVENLY
+from pulens.strata import Gathered, gather_design
 from pulens.types import Clusters, Column, LabelValues, RowsLike, Strata, Values
 
 OF_SEGMENTS = ("same_prior", "class_prior_column", "metrics")  # arguments that go with group_by alone
@@ -245,6 +246,11 @@ class Evaluation:
         """
         return self.read.labelling_words
 
+    @property
+    def _explains_any_rows(self) -> bool:
+        """Whether no rows can rule out how labels are taken to have come about."""
+        return self.uneven is not None and self.uneven.explains_any_rows
+
     @cached_property
     def cells(self) -> CellTable | None:
         """A row per cell within which labels are random: rows, class prior, recall, label rate, share of positives."""
@@ -332,15 +338,15 @@ class Evaluation:
 
     def _diagnosed(self, recall: Estimate | None = None) -> list[Notice]:
         """What the counts show, without what is about labels random among all rows where they need not be."""
-        result = diagnose(self.evidence, None if self.read.explains_any_rows else recall)
+        result = diagnose(self.evidence, None if self._explains_any_rows else recall)
         return [notice for notice in result if self.read.can_be_ruled_out or notice.code not in OF_ALL_ROWS]
 
     def _trouble(self, *, beyond_chance: bool = False) -> list[Notice]:
         """Numbers that cannot be, unless they are those of a possible world, and labels that say little."""
-        read, result = self.read, hardly_known(self.evidence)
-        if read.can_be_ruled_out:
+        result = hardly_known(self.evidence)
+        if self.read.can_be_ruled_out:
             result = [*impossible_rate(self.evidence, beyond_chance=beyond_chance), *result]
-        areas = [] if self.contradiction is not None or read.explains_any_rows else impossible_areas(self.masses)
+        areas = [] if self.contradiction is not None or self._explains_any_rows else impossible_areas(self.masses)
         return [*areas, *result]
 
     @property
@@ -860,33 +866,16 @@ def evaluate(
     )
     question = IntervalOptions.among(locals())
     resampling, multiple = question.resampling, check_multiple(worlds)
+    design = Design.among(locals(), reading)
     said = ReadOptions(weights=weights, **reading)
-    asked = ReviewOptions(
-        reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
-    )
-    if per is not None and (labelled_within is not None or not asked.is_silent):
-        refuse_together("reviews-queries" if labelled_within is None else "cells-queries")
-    known = {
-        "practice-cells": labelled_within is not None,
-        "practice-reviews": not asked.is_silent,
-        "practice-noise": bool(question.label_noise),
-    }
-    uneven = said_of_labels(labelling, known)
-    if not asked.is_silent:
-        return _with_reviews(labels, scores, said, asked, question, threshold, labelled_within, split, multiple)
-    if labelled_within is not None:
-        from pulens.evaluation.stratified import evaluate_within
-
-        return evaluate_within(
-            labels, scores, labelled_within, question, said, threshold, split or "estimated", multiple
-        )
-    refuse_without_cells(question, split)
+    uneven = said_of_labels(labelling, design.refused_beside("practice", but="clusters"))
+    if "reviews" in design.facets:
+        return _with_reviews(labels, scores, said, design, question, threshold, multiple)
     queries = None if per is None else read_queries(labels, scores, per, said)
-    rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
-    evidence = question.evidence(*rows)
-    draft = under_labels(evidence, uneven, resampling, multiple, queries)
-    at, choice = _threshold_of(draft.masses, threshold, "given")
-    return draft.standing_at(at, choice)
+    source = (labels, scores) if queries is None else (queries.tallies.whole(), None)
+    rows = gather_design(*source, question, said if queries is None else ReadOptions(), design)
+    draft = replace(under_labels(rows.evidence, uneven, resampling, multiple, queries), beside=rows.notices)
+    return _standing(draft, rows.pooled, threshold, "given")
 
 
 def under_labels(
@@ -914,37 +903,41 @@ def _with_reviews(
     labels: Any,
     scores: Any,
     said: ReadOptions,
-    asked: ReviewOptions,
+    design: Design,
     question: IntervalOptions,
     threshold: float | None,
-    within: Any,
-    split: str | None,
     multiple: float,
 ) -> Evaluation:
-    """An evaluation with rows that people checked, alone or beside cells and clusters."""
+    """An evaluation with rows that people checked, alone or beside strata and clusters."""
+    from pulens.evaluation.reviewed_groups import GroupedReviews
     from pulens.evaluation.reviews import fixed_threshold
-    from pulens.evaluation.stratified import evaluate_reviewed
 
-    if within is None:
-        refuse_without_cells(question, split)
+    asked = design.second_phase
+    design.check_priors(question)
     checked = _checked_rows(labels, scores, replace(said, cluster=None), asked, question)
     fixed = fixed_threshold(checked, threshold, asked.reviewed_above)
     choice = "given" if threshold is not None else "fixed before the check"
-    if said.cluster is not None or within is not None:
-        return evaluate_reviewed(
-            labels, scores, within, question, said, asked, checked, (fixed, choice), split, multiple
-        )
-    if question.is_silent_on_prior and checked.prior_of_audit is not None:
-        question = replace(question, class_prior=checked.prior_of_audit)
-    evidence = within_what_is_possible(question.evidence(checked.tally))
-    at, choice = _threshold_of(evidence, fixed, choice)
-    return Evaluation(evidence, at, choice, question.resampling, multiple, checked.at(at), checked.identified(at))
+    if design.facets & {"cells", "clusters"}:
+        grouped = GroupedReviews.read(labels, scores, said, asked, design.strata, scenario=question.scenario)
+        rows = grouped.gathered(question, design.split)
+    else:
+        if question.is_silent_on_prior and checked.prior_of_audit is not None:
+            question = replace(question, class_prior=checked.prior_of_audit)
+        rows = Gathered(question.evidence(checked.tally), question)
+    draft = replace(under_labels(rows.evidence, None, question.resampling, multiple), beside=rows.notices)
+    result = _standing(draft, rows.pooled, fixed, choice)
+    return replace(result, audit=checked.at(result.threshold), identified=checked.identified(result.threshold))
 
 
-def _threshold_of(evidence: Evidence, threshold: float | None, choice: str) -> tuple[float, str]:
-    if threshold is None:
-        return best_threshold(evidence, "f1"), "best f1 on these rows"
-    return check_threshold(threshold), choice
+def _standing(draft: Evaluation, pooled: Evidence | None, threshold: float | None, choice: str) -> Evaluation:
+    """The evaluation at a threshold, given or the one with the best F1, and beside it the rows without strata."""
+    at, choice = (
+        (best_threshold(draft.masses), "best f1 on these rows")
+        if threshold is None
+        else (check_threshold(threshold), choice)
+    )
+    result = draft.standing_at(at, choice)
+    return result if pooled is None else replace(result, pooled=replace(result, read=pooled, beside=()))
 
 
 def _checked_rows(
@@ -965,18 +958,6 @@ def _checked_rows(
     )
     assert result is not None  # somebody spoke of reviews
     return result
-
-
-def refuse_without_cells(question: IntervalOptions, split: str | None) -> None:
-    """What is said of single cells means nothing where none are named."""
-    if split is not None:
-        raise PulensError(f"split={split!r} divides positives among cells: name their column with labelled_within=.")
-    for name in ("class_prior", "unlabelled_prior", "audit"):
-        if isinstance(getattr(question, name), Mapping):
-            raise PulensError(
-                f"{name} is a mapping, which is for cells (labelled_within= names their column) or for segments "
-                "(pulens.evaluate_by): give one number or range."
-            )
 
 
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:

@@ -85,7 +85,7 @@ class Evidence:
     @property
     def can_be_ruled_out(self) -> bool:
         """Whether labels are taken for random among all rows, which the rows themselves may contradict."""
-        return not self.explains_any_rows
+        return True
 
     @property
     def within(self) -> Any:

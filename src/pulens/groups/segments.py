@@ -21,7 +21,7 @@ from pulens.errors import InputError, PulensError, UnknownNameError, listed, sho
 from pulens.estimate import Estimate
 from pulens.evaluation.clustering import SegmentClusters
 from pulens.evaluation.evaluate import Evaluation, best_threshold, evaluate, under_labels
-from pulens.evidence import ASSUMED, Evidence, IntervalOptions
+from pulens.evidence import ASSUMED, Design, Evidence, IntervalOptions
 from pulens.evidence.combinations import refuse_together
 from pulens.frozen import offered
 from pulens.groups.batch import covers, evaluate_batch
@@ -413,6 +413,7 @@ def evaluate_by(
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
+    design = Design.among(options, {"group_by": group_by})
     if options.pop("labelled_within", None) is not None or options.pop("split", None) is not None:
         refuse_together("cells-segments")
     names, multiple = names_of("metrics", metrics), check_multiple(worlds)
@@ -426,7 +427,7 @@ def evaluate_by(
         question = replace(question, class_prior=column)
     counted, buckets = _count_groups(source, group_by, question, options)
     tallies = Tallies.of(counted)
-    uneven = said_of_labels(labelling, {"practice-noise": bool(question.label_noise)})
+    uneven = said_of_labels(labelling, design.refused_beside("practice", but="clusters"))
 
     def as_used(evidence: Evidence) -> ClassPrior:
         return under_labels(evidence, uneven, None, multiple).class_prior

@@ -10,7 +10,7 @@ import numpy as np
 
 from pulens.errors import AssumptionError, shown
 from pulens.estimate import Interval
-from pulens.evidence import Evidence
+from pulens.evidence import Design, Evidence
 from pulens.evidence.combinations import refuse_together
 from pulens.inference.chosen import Chooser
 from pulens.inference.intervals import MetricIntervals, interval_estimator
@@ -76,13 +76,9 @@ def read_as_said(evidence: Evidence, labelling: object) -> Evidence:
     """What numbers are read off, by what is said of labels, or else by what is known of the rows."""
     if isinstance(evidence, TiltedEvidence):  # was said where the rows were read
         return evidence
-    together = evidence.counted.buckets is not None
-    known = {
-        "practice-cells": evidence.within is not None and not together,
-        "practice-clusters": together,
-        "practice-noise": bool(evidence.label_noise),
-    }
-    return read_under(evidence, said_of_labels(labelling, known))
+    within = evidence.within if evidence.by_itself is evidence else None
+    design = Design(strata=within, cluster=evidence.counted.buckets, label_noise=evidence.counted.label_noise)
+    return read_under(evidence, said_of_labels(labelling, design.refused_beside("practice")))
 
 
 def read_under(evidence: Evidence, uneven: Practice | Favouring | None) -> Evidence:

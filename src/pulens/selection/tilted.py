@@ -70,6 +70,10 @@ class TiltedEvidence(Evidence):
         return self.counted if isinstance(self.labels, Favouring) else self
 
     @property
+    def can_be_ruled_out(self) -> bool:
+        return not self.explains_any_rows
+
+    @property
     def labelling_words(self) -> str:
         return "random" if self.labels is None else self.labels.name
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from pulens.counts.tally import Tally
-from pulens.errors import PulensError
-from pulens.evidence import ASSUMED, Evidence, IntervalOptions, gather
+from pulens.evidence import ASSUMED, Design, Evidence, IntervalOptions, gather
+from pulens.evidence.design import OF_CELLS
 from pulens.inputs import ReadOptions
 from pulens.keywords import forwards_keywords
+from pulens.metrics.parts.possible_worlds import within_what_is_possible
+from pulens.notice import Notice, Severity
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario
 from pulens.strata.counts import LabellingCells
@@ -38,25 +42,70 @@ def settled(cells: LabellingCells, question: IntervalOptions, split: str = "esti
     return StratifiedEvidence(cells, priors, question.label_noise, Scenario(question.scenario))
 
 
-@forwards_keywords(gather)
-def gather_within(
-    source: Any, scores: Any = None, *, labelled_within: Any = None, split: str | None = None, **named: Any
-) -> Evidence:
-    """What ``pulens.evidence.gather`` gives; with ``labelled_within``, cells that stand for one tally.
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """Rows that were counted, by stratum where there are strata, and the evidence that they make."""
+
+    rows: Evidence | StratifiedEvidence
+    question: IntervalOptions
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """What numbers are read off. One stratum is none: labels random within it are random among all rows."""
+        if isinstance(self.rows, Evidence):
+            return self.rows
+        return self._whole if self._is_one else WeightedEvidence.of(self.rows)
+
+    @property
+    def pooled(self) -> Evidence | None:
+        """The same rows and class prior, were labels random among all of them; ``None`` where they are."""
+        return None if self.evidence.within is None else self._whole
+
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        if isinstance(self.rows, Evidence) or not self._is_one:
+            return ()
+        said = f"Every row has the same value of {self.rows.cells.words}, so the numbers are those without cells."
+        return (Notice(Severity.NOTE, "one-cell", said),)
+
+    @property
+    def _is_one(self) -> bool:
+        return isinstance(self.rows, StratifiedEvidence) and len(self.rows.cells) == 1
+
+    @cached_property
+    def _whole(self) -> Evidence:
+        assert isinstance(self.rows, StratifiedEvidence)
+        cells = self.rows.cells
+        if not any(isinstance(getattr(self.question, name), Mapping) for name in OF_CELLS):
+            return within_what_is_possible(self.question.settle(cells.whole_buckets or cells.whole))
+        prior = replace(self.rows.class_prior, notices=())
+        return within_what_is_possible(replace(self.rows.evidence, class_prior=prior))
+
+
+def gather_design(
+    source: Any, scores: Any, question: IntervalOptions, reading: ReadOptions, design: Design
+) -> Gathered:
+    """Rows read and counted as their design says, with the class prior of all of them, or of each stratum."""
+    design.check_priors(question)
+    if design.strata is None:
+        return Gathered(question.evidence(source, scores, reading), question)
+    split = design.split or "estimated"
+    return Gathered(gather_cells(source, scores, design.strata, question, reading, split), question)
+
+
+@forwards_keywords(gather, ("labelled_within", "split"))
+def gather_within(source: Any, scores: Any = None, **named: Any) -> Evidence:
+    """What ``pulens.evidence.gather`` gives; with ``labelled_within``, strata that stand for one tally.
 
     >>> labels, scores, site = [1] * 10 + [0] * 20, list(range(30)), ["a", "b"] * 15
     >>> gather_within(labels, scores, labelled_within=site, class_prior={"a": 0.4, "b": 0.5}).within.cells.names
     ('a', 'b')
     """
-    if labelled_within is None:
-        if split is not None:
-            raise PulensError(
-                f"split={split!r} divides positives among cells: name their column with labelled_within=."
-            )
-        return gather(source, scores, **named)
+    design = Design.among(named)
     question = IntervalOptions(**{name: named.pop(name) for name in ASSUMED if name in named})
-    result = gather_cells(source, scores, labelled_within, question, ReadOptions(**named), split or "estimated")
-    return WeightedEvidence.of(result)
+    for name in ("labelled_within", "split"):
+        named.pop(name, None)
+    return gather_design(source, scores, question, ReadOptions(**named), design).evidence
 
 
 def as_one_cell(evidence: Evidence, question: IntervalOptions) -> StratifiedEvidence:
