@@ -22,6 +22,7 @@ from pulens.evaluation.clustering import Clustering
 from pulens.evaluation.other_scenario import OtherScenario, other_scenario
 from pulens.evidence import Design, Evidence, IntervalOptions
 from pulens.evidence.combinations import refuse_together
+from pulens.evidence.design import Gathered, gather_unstratified
 from pulens.evidence.review_options import ReviewOptions
 from pulens.frozen import FrozenMapping, offered
 from pulens.inference.intervals import Choice, MetricIntervals
@@ -69,7 +70,6 @@ from pulens.selection.favouring import (
     sensitivity_curve,
 )
 from pulens.selection.tilts import LEVELS as EVENLY
-from pulens.strata import Gathered, gather_design
 from pulens.types import Clusters, Column, LabelValues, RowsLike, Strata, Values
 
 OF_SEGMENTS = ("same_prior", "class_prior_column", "metrics")  # arguments that go with group_by alone
@@ -399,7 +399,7 @@ class Evaluation:
             raise PulensError(f"a threshold and {next(iter(demands))}= both set the threshold: give one of them.")
         number = check_threshold(self.best_threshold(**demands) if demands else threshold)
         every = _Estimates(self.masses, number, self.intervals, self._contradiction)
-        result = {name: every[name] for name, metric in METRICS.items() if metric.reads == "threshold"}
+        result = {name: every.of(name) for name, metric in METRICS.items() if metric.reads == "threshold"}
         nearest = None if self._contradiction is None else self._contradiction.table(number)
         table = recover_at(self.masses.tally, self.masses.assumptions, number) if nearest is None else nearest
         return OperatingPoint(number, table, FrozenMapping(result))
@@ -872,8 +872,15 @@ def evaluate(
     if "reviews" in design.facets:
         return _with_reviews(labels, scores, said, design, question, threshold, multiple)
     queries = None if per is None else read_queries(labels, scores, per, said)
-    source = (labels, scores) if queries is None else (queries.tallies.whole(), None)
-    rows = gather_design(*source, question, said if queries is None else ReadOptions(), design)
+    source = (labels, scores, question, said)
+    if queries is not None:
+        source = (queries.tallies.whole(), None, question, ReadOptions())
+    if design.strata is None:
+        rows = gather_unstratified(*source, design)
+    else:
+        from pulens.strata import gather_design
+
+        rows = gather_design(*source, design)
     draft = replace(under_labels(rows.evidence, uneven, resampling, multiple, queries), beside=rows.notices)
     return _standing(draft, rows.pooled, threshold, "given")
 
@@ -923,7 +930,7 @@ def _with_reviews(
     else:
         if question.is_silent_on_prior and checked.prior_of_audit is not None:
             question = replace(question, class_prior=checked.prior_of_audit)
-        rows = Gathered(question.evidence(checked.tally), question)
+        rows = Gathered(question.evidence(checked.tally))
     draft = replace(under_labels(rows.evidence, None, question.resampling, multiple), beside=rows.notices)
     result = _standing(draft, rows.pooled, fixed, choice)
     return replace(result, audit=checked.at(result.threshold), identified=checked.identified(result.threshold))
@@ -993,9 +1000,13 @@ class _Estimates(Mapping[str, Estimate]):
         self._found: dict[str, Estimate] = {}
 
     def __getitem__(self, name: str) -> Estimate:
+        if name not in METRICS or not METRICS[name].listed:
+            look_up({}, name)  # refuses
+        return self.of(name)
+
+    def of(self, name: str) -> Estimate:
+        """The estimate of any metric, listed or not."""
         if name not in self._found:
-            if name not in METRICS or not METRICS[name].listed:
-                look_up({}, name)  # refuses
             own = estimate(name, METRICS[name], self._evidence, **self._asked)
             self._found[name] = withhold(self._evidence.annotated(own, self._asked["doubts"]), METRICS[name])
         return self._found[name]

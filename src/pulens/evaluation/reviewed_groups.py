@@ -20,6 +20,7 @@ from pulens.errors import InputError
 from pulens.estimate import Interval
 from pulens.evaluation.reviews import Reviewed, column_of, row_reviews
 from pulens.evidence import IntervalOptions
+from pulens.evidence.design import Gathered
 from pulens.evidence.review_options import ReviewOptions
 from pulens.inference.kernels.jackknife import (
     FEWEST_BUCKETS,
@@ -33,8 +34,8 @@ from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import crossed, is_null
 from pulens.priors import ClassPrior, population_prior
 from pulens.scenario import Scenario
-from pulens.strata import Gathered, LabellingCells, read_cells
-from pulens.strata.gathering import settled
+from pulens.strata import LabellingCells, read_cells
+from pulens.strata.gathering import gathered, settled
 from pulens.strata.priors import CellShare, CellShares
 
 HALF = 0.5  # a row that nobody could decide
@@ -194,7 +195,7 @@ class GroupedReviews:
         """All rows, by cell where cells were named, with the class priors that were said or that checked rows tell."""
         if self.within is None:
             question = self.question(question)
-            return Gathered(question.evidence(self.rows.labels, self.rows.scores, self.reading), question)
+            return Gathered(question.evidence(self.rows.labels, self.rows.scores, self.reading))
         cells = self.cells()
         result = settled(cells, self.question(question, cells), split or "estimated")
-        return Gathered(result, replace(question, audit={}) if question.is_silent_on_prior else question)
+        return gathered(result, replace(question, audit={}) if question.is_silent_on_prior else question)

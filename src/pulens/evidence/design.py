@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from pulens.errors import PulensError
 from pulens.evidence.combinations import COMBINATIONS, refuse_together
+from pulens.evidence.evidence import Evidence
 from pulens.evidence.question import IntervalOptions
 from pulens.evidence.review_options import ReviewOptions
+from pulens.inputs import ReadOptions
+from pulens.notice import Notice
 from pulens.scenario import DEFAULT_SCENARIO
 
 #: The field of a design that a keyword sets, where it has another name.
@@ -102,3 +105,25 @@ class Design:
                     f"{name} is a mapping, which is for cells (labelled_within= names their column) or for segments "
                     "(pulens.evaluate_by): give one number or range."
                 )
+
+
+@dataclass(frozen=True, eq=False)
+class Gathered:
+    """What rows show that were read as their design says."""
+
+    evidence: Evidence
+    without_strata: Callable[[], Evidence] | None = None  # the same rows, were labels random among all of them
+    notices: tuple[Notice, ...] = ()
+
+    @property
+    def pooled(self) -> Evidence | None:
+        """The rows without strata, where there are any; counted only for those who ask."""
+        return None if self.without_strata is None else self.without_strata()
+
+
+def gather_unstratified(
+    source: Any, scores: Any, question: IntervalOptions, reading: ReadOptions, design: Design
+) -> Gathered:
+    """Rows of a design without strata; :func:`pulens.strata.gather_design` takes any."""
+    design.check_priors(question)
+    return Gathered(question.evidence(source, scores, reading))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -9,6 +10,7 @@ from typing import Any, Literal
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
+from pulens.inference.kernels.jackknife import FEWEST_BUCKETS
 from pulens.keywords import check_kinds
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
@@ -116,6 +118,16 @@ class Evidence:
     def by_itself(self) -> Evidence:
         """Of rows that were taken for one cell those rows; else the evidence itself."""
         return self
+
+    @property
+    def has_too_few_clusters(self) -> bool:
+        """Whether rows belong together in so few clusters that no interval can be found."""
+        return self.buckets is not None and min(self.buckets.held) < FEWEST_BUCKETS
+
+    def mapped(self, change: Callable[[Any], Any]) -> Evidence:
+        """The same rows under other scores, which rise with the old ones."""
+        tally = self.counted.tally.mapped(change)
+        return self.with_tally(tally, None if self.buckets is None else self.buckets.mapped(tally, change))
 
     @property
     def notices(self) -> list[Notice]:

@@ -5,7 +5,7 @@ from pulens.strata.answer import CellRow, CellTable, cell_notices, cell_table, w
 from pulens.strata.counts import LabellingCells, check_cells
 from pulens.strata.equal_rates import EqualRates, equal_rates
 from pulens.strata.evidence import StratifiedEvidence
-from pulens.strata.gathering import Gathered, as_one_cell, gather_cells, gather_design, gather_within
+from pulens.strata.gathering import as_one_cell, gather_cells, gather_design, gather_within
 from pulens.strata.intervals import StratifiedIntervalEstimator, uncertainty_of
 from pulens.strata.prior_answer import CellPriorRow, PriorsWithin, priors_within
 from pulens.strata.priors import CellPriors, resolve_strata
@@ -19,7 +19,6 @@ __all__ = [
     "CellRow",
     "CellTable",
     "EqualRates",
-    "Gathered",
     "LabellingCells",
     "MassReplicates",
     "PriorsWithin",

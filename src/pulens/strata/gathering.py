@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pulens.counts.tally import Tally
 from pulens.evidence import ASSUMED, Design, Evidence, IntervalOptions, gather
-from pulens.evidence.design import OF_CELLS
+from pulens.evidence.design import OF_CELLS, Gathered, gather_unstratified
 from pulens.inputs import ReadOptions
 from pulens.keywords import forwards_keywords
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
@@ -42,55 +42,30 @@ def settled(cells: LabellingCells, question: IntervalOptions, split: str = "esti
     return StratifiedEvidence(cells, priors, question.label_noise, Scenario(question.scenario))
 
 
-@dataclass(frozen=True, eq=False)
-class Gathered:
-    """Rows that were counted, by stratum where there are strata, and the evidence that they make."""
-
-    rows: Evidence | StratifiedEvidence
-    question: IntervalOptions
-
-    @cached_property
-    def evidence(self) -> Evidence:
-        """What numbers are read off. One stratum is none: labels random within it are random among all rows."""
-        if isinstance(self.rows, Evidence):
-            return self.rows
-        return self._whole if self._is_one else WeightedEvidence.of(self.rows)
-
-    @property
-    def pooled(self) -> Evidence | None:
-        """The same rows and class prior, were labels random among all of them; ``None`` where they are."""
-        return None if self.evidence.within is None else self._whole
-
-    @property
-    def notices(self) -> tuple[Notice, ...]:
-        if isinstance(self.rows, Evidence) or not self._is_one:
-            return ()
-        said = f"Every row has the same value of {self.rows.cells.words}, so the numbers are those without cells."
-        return (Notice(Severity.NOTE, "one-cell", said),)
-
-    @property
-    def _is_one(self) -> bool:
-        return isinstance(self.rows, StratifiedEvidence) and len(self.rows.cells) == 1
-
-    @cached_property
-    def _whole(self) -> Evidence:
-        assert isinstance(self.rows, StratifiedEvidence)
-        cells = self.rows.cells
-        if not any(isinstance(getattr(self.question, name), Mapping) for name in OF_CELLS):
-            return within_what_is_possible(self.question.settle(cells.whole_buckets or cells.whole))
-        prior = replace(self.rows.class_prior, notices=())
-        return within_what_is_possible(replace(self.rows.evidence, class_prior=prior))
-
-
 def gather_design(
     source: Any, scores: Any, question: IntervalOptions, reading: ReadOptions, design: Design
 ) -> Gathered:
     """Rows read and counted as their design says, with the class prior of all of them, or of each stratum."""
-    design.check_priors(question)
     if design.strata is None:
-        return Gathered(question.evidence(source, scores, reading), question)
+        return gather_unstratified(source, scores, question, reading, design)
     split = design.split or "estimated"
-    return Gathered(gather_cells(source, scores, design.strata, question, reading, split), question)
+    return gathered(gather_cells(source, scores, design.strata, question, reading, split), question)
+
+
+def gathered(result: StratifiedEvidence, question: IntervalOptions) -> Gathered:
+    """Strata with their class priors. One stratum is none: labels random within it are random among all rows."""
+    if len(result.cells) > 1:
+        return Gathered(WeightedEvidence.of(result), partial(pooled, result, question))
+    said = f"Every row has the same value of {result.cells.words}, so the numbers are those without cells."
+    return Gathered(pooled(result, question), notices=(Notice(Severity.NOTE, "one-cell", said),))
+
+
+def pooled(result: StratifiedEvidence, question: IntervalOptions) -> Evidence:
+    """The same rows and class prior, were labels random among all of them."""
+    if not any(isinstance(getattr(question, name), Mapping) for name in OF_CELLS):
+        return within_what_is_possible(question.settle(result.cells.whole_buckets or result.cells.whole))
+    prior = replace(result.class_prior, notices=())
+    return within_what_is_possible(replace(result.evidence, class_prior=prior))
 
 
 @forwards_keywords(gather, ("labelled_within", "split"))

@@ -21,7 +21,7 @@ from pulens.inference.kernels.quantiles import percentiles
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured, Target
 from pulens.inference.method import Limits
-from pulens.inference.prior_uncertainty import Mixture, PriorUncertainty, Treatment, holding
+from pulens.inference.prior_uncertainty import KnownOfPrior, Mixture, Treatment, holding, known_of_prior
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency, missing_of
 from pulens.scenario import Scenario
@@ -287,14 +287,16 @@ class StratumPriorUncertainty:
         return Mixture(values, np.full(values.size, error(setting)))
 
 
-def uncertainty_of(evidence: Evidence, threshold: float) -> PriorUncertainty | StratumPriorUncertainty:
-    """What is known of the class prior, or of those of strata, which extreme splits fill in order of their recalls."""
-    strata: StratifiedEvidence | None = evidence.within
-    if strata is None:
-        return PriorUncertainty(evidence)
+@known_of_prior.register
+def _(evidence: WeightedEvidence, order: Callable[[Any], Floats]) -> StratumPriorUncertainty:
+    return StratumPriorUncertainty(evidence.cells, lambda: order(evidence))
 
-    def order() -> Floats:
-        recalls = strata.recalls(threshold if math.isfinite(threshold) else 0.0)
+
+def uncertainty_of(evidence: Evidence, threshold: float) -> KnownOfPrior:
+    """What is known of the class prior, or of those of strata, which extreme splits fill in order of their recalls."""
+
+    def order(strata: WeightedEvidence) -> Floats:
+        recalls = strata.cells.recalls(threshold if math.isfinite(threshold) else 0.0)
         return np.where(np.isnan(recalls), 0.5, recalls)
 
-    return StratumPriorUncertainty(strata, order)
+    return known_of_prior(evidence, order)

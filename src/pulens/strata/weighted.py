@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 
-from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, student_quantile
@@ -116,7 +115,7 @@ class WeightedEvidence(Evidence):
     def mapped(self, change: Callable[[Any], Any]) -> WeightedEvidence:
         """The same rows under other scores, which rise with the old ones."""
         cells = self.cells.cells
-        tallies = tuple(_mapped(tally, change) for tally in cells.tallies)
+        tallies = tuple(tally.mapped(change) for tally in cells.tallies)
         buckets = tuple(held.mapped(tally, change) for held, tally in zip(cells.buckets, tallies, strict=False))
         return self.with_cells(LabellingCells(cells.columns, cells.names, tallies, buckets))
 
@@ -276,9 +275,3 @@ class MassReplicates:
         return np.minimum(
             np.searchsorted(-self.thresholds, -np.asarray(scores, float), side="left"), self.thresholds.size - 1
         )
-
-
-def _mapped(tally: Tally, change: Callable[[Any], Any]) -> Tally:
-    labelled, unlabelled, negative = tally.increments()
-    scores = np.asarray(change(np.asarray(tally.thresholds, float)), float)
-    return Tally.from_increments(scores, labelled, unlabelled, negative if tally.has_negatives else None)
