@@ -49,7 +49,7 @@ def estimate_prior_within(
     positive, negative, unlabelled
         Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
     cluster
-        Refused, with the reason: see docs/concepts/limits.md.
+        Column of clusters whose rows are alike, or one id per row for arrays: intervals allow for them.
     labelled_within
         The column of cells, several that cross, or one value per row for arrays.
     method, scenario, label_noise, audit, seed
@@ -85,6 +85,5 @@ def estimate_prior_within(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
     design = Design.among(reading, {"labelled_within": labelled_within})
-    design.check("cell-priors")
     question = IntervalOptions(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)
     return priors_within(gather_cells(labels, scores, design.strata, question, ReadOptions(**reading)))

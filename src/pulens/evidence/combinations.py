@@ -53,12 +53,6 @@ COMBINATIONS = {
         "bands of ranks take rows for independent",
         "leave the bounds out: evaluations allow for rows that belong together",
     ),
-    "clusters-cell-priors": Refused(
-        CLUSTERS,
-        "estimates of the cells' class priors alone (`pulens prior --within`)",
-        "estimates within cells take rows for independent",
-        "leave the clusters out, or evaluate with class priors of the cells or an audit of them",
-    ),
     "clusters-watch": Refused(
         CLUSTERS,
         "windows over time (`pulens watch`)",

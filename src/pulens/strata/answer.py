@@ -234,15 +234,6 @@ def cell_notices(evidence: StratifiedEvidence) -> list[Notice]:
                 f"recall is unknown and taken to be that of the others. They hold {share:.1%} of the positives.",
             )
         )
-    if evidence.cells.buckets and evidence.priors.is_estimated:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "cell-priors-of-clusters",
-                "The cells' class priors are estimated as though rows were independent, and rows of one cluster are "
-                "not: intervals of numbers that rest on them may be too narrow. Give class priors for the cells.",
-            )
-        )
     unused = (totals[:, 1] == 0) & (totals[:, 0] > 0)
     if unused.any() and not evidence.is_single:
         names = [name for name, none in zip(evidence.cells.names, unused, strict=True) if none]

@@ -19,6 +19,7 @@ from pulens.inference.prior_uncertainty import PriorUncertainty
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.audit import check_audit, prior_from_audit
+from pulens.priors.clustered import allowing_for_clusters, few_clusters_for_prior
 from pulens.priors.estimate import FEWEST_LABELLED, FEWEST_UNLABELLED, estimate_from_tally
 from pulens.priors.pooling import pooled_logits
 from pulens.recovery.feasibility import largest_possible_prior
@@ -404,16 +405,28 @@ class _Own:
 
 
 def _own_estimates(cells: LabellingCells, question: IntervalOptions) -> _Own:
+    """Of every cell by its own rows; where rows belong together, with an interval that allows for clusters.
+
+    A cluster that has rows in several cells moves their estimates together, which pooling takes for independent: what
+    such cells share is in each one's variance.
+    """
     method = question.class_prior if isinstance(question.class_prior, str) else None
+    assumed: Any = {"scenario": Scenario(question.scenario), "label_noise": question.label_noise}
     logits, variances = np.full(len(cells), np.nan), np.full(len(cells), np.nan)
     result: list[ClassPrior | None] = [None] * len(cells)
+
+    def estimated(tally: Tally) -> ClassPrior:
+        return estimate_from_tally(tally, method, **assumed, confidence=0.95)
+
     for index, tally in enumerate(cells.tallies):
         labelled, unlabelled, _ = tally.totals
         if labelled < FEWEST_LABELLED or unlabelled < FEWEST_UNLABELLED or len(tally) < 2:
             continue
-        prior = estimate_from_tally(
-            tally, method, scenario=question.scenario, label_noise=question.label_noise, confidence=0.95
-        )
+        prior = estimated(tally)
+        if cells.buckets:
+            held = cells.buckets[index]
+            prior = allowing_for_clusters(prior, held, estimated, **assumed)
+            prior = replace(prior, notices=(*few_clusters_for_prior(prior, held), *prior.notices))
         result[index] = prior
         logits[index], variances[index] = as_log_odds(prior)
     return _Own(logits, variances, tuple(result))
@@ -504,8 +517,9 @@ def _estimated(cells: LabellingCells, question: IntervalOptions, caps: Floats) -
 
 def _about_few(cells: LabellingCells, own: _Own) -> tuple[Notice, ...]:
     few = [name for name, row in zip(cells.names, cells.totals, strict=True) if row[0] < FEW_LABELLED and row[1]]
-    result = []
     alone = [p for p in own.priors if p is not None]
+    clusters = {each.code: each for p in alone for each in p.notices if each.code == "few-clusters-for-prior"}
+    result = list(clusters.values())
     if len(alone) < len(cells):
         result.append(
             Notice(
