@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -72,12 +73,15 @@ def said_of_labels(labelling: object, known: Mapping[str, bool]) -> Practice | F
     return uneven
 
 
-def read_as_said(evidence: Evidence, labelling: object) -> Evidence:
-    """What numbers are read off, by what is said of labels, or else by what is known of the rows."""
+def read_as_said(evidence: Evidence, labelling: object, strata: Any = None) -> Evidence:
+    """What numbers are read off, by what is said of labels, or else by what is known of the rows.
+
+    ``strata`` are those that were named, of which there may be one only.
+    """
     if isinstance(evidence, TiltedEvidence):  # was said where the rows were read
         return evidence
-    within = evidence.within if evidence.by_itself is evidence else None
-    design = Design(strata=within, cluster=evidence.counted.buckets, label_noise=evidence.counted.label_noise)
+    strata = evidence.within if strata is None and evidence.by_itself is evidence else strata
+    design = Design(strata=strata, cluster=evidence.counted.buckets, label_noise=evidence.counted.label_noise)
     return read_under(evidence, said_of_labels(labelling, design.refused_beside("practice")))
 
 
