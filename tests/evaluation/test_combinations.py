@@ -75,8 +75,12 @@ def test_each_combination_of_the_table_is_refused_in_its_words(visits, tmp_path,
             ask()
     with refused("cells-bounds"):
         within.bounds()
-    with refused("cells-segments"):
-        pulens.evaluate_by(visits, "site", labelled_within="who", labelling="random")
+    by_half = visits.with_columns(half=polars.col("who") % 2)
+    segments = pulens.evaluate_by(
+        by_half, "half", labelled_within="site", class_prior={0: PRIORS, 1: PRIORS}, threshold=1.0, metrics=["recall"]
+    )
+    with refused("cells-gaps"):
+        segments.gaps("recall")
     with refused("clusters-bounds"):
         pulens.bounds(visits, class_prior=0.3, cluster="who")
     with refused("clusters-watch"):

@@ -214,6 +214,14 @@ def evaluated(source: polars.DataFrame = ROWS, **asked: Any) -> Numbers:
         yield from of_each(result.audit.estimates, "audit, ")
 
 
+def by_group(**asked: Any) -> Numbers:
+    """Every group within its strata."""
+    priors = dict.fromkeys("abc", PRIORS_OF_STRATA["exact"]["class_prior"])
+    result = pulens.evaluate_by(ROWS, "group", class_prior=priors, **REDRAWS, **asked)
+    for name, segment in result.segments.items():
+        yield from of_each(segment.estimates, f"{name}, ")
+
+
 def compared(**asked: Any) -> Numbers:
     result = pulens.compare(ROWS, score=["score", "other"], **REDRAWS, **asked, labelling="random")
     for metric, pairs in result.differences.items():
@@ -247,6 +255,8 @@ OTHERS: dict[str, Callable[[], Numbers]] = {
     "one range, equal split, both": lambda: evaluated(
         class_prior=(0.3, 0.4), split="equal", threshold=THRESHOLD, **BOTH
     ),
+    "segments, strata": lambda: by_group(**STRATA),
+    "segments, both": lambda: by_group(**BOTH),
     "reviews": lambda: evaluated(reviews=reviews(), threshold=THRESHOLD),
     "reviews, strata": lambda: evaluated(reviews=reviews(), threshold=THRESHOLD, **STRATA),
     "reviews, clusters": lambda: evaluated(reviews=reviews(), threshold=THRESHOLD, cluster="person"),

@@ -51,6 +51,7 @@ from pulens.types import Clusters, Column, LabelValues, RowsLike
 
 if TYPE_CHECKING:
     from pulens.groups.gaps import Gaps
+    from pulens.groups.stratified_segments import StratifiedSegments
     from pulens.report.segments_shown import About
 
 #: What is found for every segment unless ``metrics`` says otherwise; the tables show the first three.
@@ -290,6 +291,8 @@ class Evaluations(Mapping[Any, Evaluation]):
         """
         from pulens.groups.compare_groups import gaps_of_rows
 
+        if any(evaluation.within is not None for evaluation in self.values()):
+            refuse_together("cells-gaps")
         if self.rows is None:
             raise PulensError("these evaluations hold no counts of rows: gaps are those of what evaluate_by returns.")
         return gaps_of_rows(self.rows, metric, confidence=confidence, columns=columns, found=self)
@@ -414,8 +417,8 @@ def evaluate_by(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
     design = Design.among(options, {"group_by": group_by})
-    if options.pop("labelled_within", None) is not None or options.pop("split", None) is not None:
-        refuse_together("cells-segments")
+    for name in ("labelled_within", "split"):
+        options.pop(name, None)
     names, multiple = names_of("metrics", metrics), check_multiple(worlds)
     for name in names:
         find(name)
@@ -427,6 +430,13 @@ def evaluate_by(
         question = replace(question, class_prior=column)
     counted, buckets = _count_groups(source, group_by, question, options)
     tallies = Tallies.of(counted)
+    if design.strata is not None:
+        from pulens.groups.stratified_segments import StratifiedSegments
+
+        said_of_labels(labelling, design.refused_beside("practice"))
+        asked: Any = {**options, "bin_errors": _errors_of_bins(question)}
+        segments = StratifiedSegments.read(source, tallies, question, design, asked, same_prior=same_prior)
+        return _within_strata(segments, design, question, threshold, names, multiple, _Told(progress, len(tallies)))
     uneven = said_of_labels(labelling, design.refused_beside("practice", but="clusters"))
 
     def as_used(evidence: Evidence) -> ClassPrior:
@@ -453,6 +463,39 @@ def evaluate_by(
     )
     segments = Segments(result, answers, resolved.kind)
     return Evaluations(group_by, segments, skipped, names, resolved.words, words, rows, uneven)
+
+
+def _within_strata(
+    segments: StratifiedSegments,
+    design: Design,
+    question: IntervalOptions,
+    threshold: Any,
+    names: tuple[str, ...],
+    multiple: float,
+    told: _Told,
+) -> Evaluations:
+    """An evaluation of every segment, whose labels are random within strata."""
+    from pulens.groups.stratified_segments import source_of
+
+    each = is_among(threshold, ("each",))
+    common = None if each or not segments.strata else segments.best_threshold() if threshold is None else threshold
+    result: dict[Any, int | Segment] = {}
+    for segment, rows in segments.gathered():
+        draft = replace(under_labels(rows.evidence, None, question.resampling, multiple), beside=rows.notices)
+        at = draft.best_threshold() if common is None else check_threshold(common)
+        evaluation = draft.standing_at(at, "best f1 on these rows" if common is None else "given")
+        if rows.pooled is not None:
+            evaluation = replace(evaluation, pooled=replace(evaluation, read=rows.pooled, beside=()))
+        result[segment] = _segment(segment, evaluation, source_of(evaluation), names)
+        told.more(1)
+    if not result:
+        raise InputError(
+            f"none of the {len(segments.skipped)} segments of {design.segments!r} can be evaluated; the first: "
+            f"{next(iter(segments.skipped.values()), 'there are no rows')}"
+        )
+    words = "class priors: of the cells of each segment"
+    at_words = _threshold_words(common, was_chosen=threshold is None)
+    return Evaluations(design.segments, Segments(result, None, "given"), segments.skipped, names, words, at_words)
 
 
 def read_groups(source: Any, group_by: str, *, threshold: float, **options: Any) -> GroupedRows:
