@@ -133,22 +133,20 @@ def test_few_patients_have_no_interval_and_ids_must_fit(visits):
         pulens.evaluate(labels, scores, labelled_within=cells, cluster=[1, 2], class_prior=PRIORS, labelling="random")
 
 
-def test_rows_that_stand_three_times_say_no_more_of_the_class_priors_of_cells_than_once():
-    """Each row and its two copies are one cluster: estimates stay, and three times the rows make nothing surer."""
+def test_estimated_class_priors_of_cells_allow_for_rows_that_belong_together():
+    """Patients differ in how often they are positive and in their scores: 80 of them say less than 1,600 rows would."""
     rng = np.random.default_rng(4)
+    patient = np.repeat(np.arange(80), 20)
     site = rng.choice(["n", "s"], 1600)
-    positive = rng.random(1600) < np.where(site == "n", 0.25, 0.4)
+    odds = np.where(site == "n", -1.1, -0.4) + rng.normal(0, 1, 80)[patient]
+    positive = rng.random(1600) < 1 / (1 + np.exp(-odds))
     labels = (positive & (rng.random(1600) < 0.5)) * 1
-    scores = rng.normal(2.5 * positive)
-    once = pulens.estimate_prior_within(labels, scores, labelled_within=site)
-    rows = (np.tile(labels, 3), np.tile(scores, 3))
-    thrice = pulens.estimate_prior_within(*rows, labelled_within=np.tile(site, 3))
-    together = pulens.estimate_prior_within(
-        *rows, labelled_within=np.tile(site, 3), cluster=np.tile(np.arange(1600), 3)
-    )
-    for alone, copied, clustered in zip(once.cells, thrice.cells, together.cells, strict=True):
-        assert copied.interval.width < 0.8 * alone.interval.width
-        assert clustered.interval.width > 0.8 * alone.interval.width
+    scores = rng.normal(2.5 * positive + rng.normal(0, 0.8, 80)[patient])
+    alone = pulens.estimate_prior_within(labels, scores, labelled_within=site)
+    together = pulens.estimate_prior_within(labels, scores, labelled_within=site, cluster=patient)
+    for rows, patients in zip(alone.cells, together.cells, strict=True):
+        assert patients.value == pytest.approx(rows.value, abs=0.01)
+        assert patients.interval.width > 1.1 * rows.interval.width
 
 
 def test_the_command_line_takes_both(visits, tmp_path, capsys):
