@@ -26,8 +26,7 @@ from pulens.errors import PulensError
 
 if TYPE_CHECKING:
     from pulens.evaluation.bounds import Bounds
-    from pulens.evaluation.top import Top
-    from pulens.evaluation.top_of_queries import TopOfQueries
+    from pulens.evaluation.top import Top, TopOfQueries
 
 
 @click.command(name="evaluate")

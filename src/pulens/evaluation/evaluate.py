@@ -83,8 +83,7 @@ if TYPE_CHECKING:  # audits and cells are loaded for those who ask for them
     from pulens.decisions.curve import DecisionCurve
     from pulens.evaluation.decide import Decision
     from pulens.evaluation.reviews import Reviewed
-    from pulens.evaluation.top import Top
-    from pulens.evaluation.top_of_queries import TopOfQueries
+    from pulens.evaluation.top import Top, TopOfQueries
     from pulens.groups.segments import Evaluations
     from pulens.strata import CellTable, StratifiedEvidence
 
@@ -472,7 +471,7 @@ class Evaluation:
         >>> round(evaluation.top(4)["recall_at_k"].value, 6)
         0.666667
         """
-        from pulens.evaluation.top_of_queries import top_of_queries
+        from pulens.evaluation.top import top_of_queries
 
         if per is not None:
             own = self._random_labels("cells-queries")

@@ -435,8 +435,8 @@ def evaluate_by(
 
         said_of_labels(labelling, design.refused_beside("practice"))
         asked: Any = {**options, "bin_errors": _errors_of_bins(question)}
-        segments = StratifiedSegments.read(source, tallies, question, design, asked, same_prior=same_prior)
-        return _within_strata(segments, design, question, threshold, names, multiple, _Told(progress, len(tallies)))
+        stratified = StratifiedSegments.read(source, tallies, question, design, asked, same_prior=same_prior)
+        return _within_strata(stratified, design, question, threshold, names, multiple, _Told(progress, len(tallies)))
     uneven = said_of_labels(labelling, design.refused_beside("practice", but="clusters"))
 
     def as_used(evidence: Evidence) -> ClassPrior:
