@@ -31,10 +31,10 @@ from pulens.groups.grouped_rows import GroupedRows, plain_of
 from pulens.groups.grouped_rows import title_of as title_of
 from pulens.groups.segment_priors import PriorSource, SegmentPriors, refuse_beside_column, settle, without_prior
 from pulens.inference.kernels.resampling import Resampling
-from pulens.inputs import read_tallies
+from pulens.inputs import read_counts
 from pulens.inputs.frames import keeps_library
 from pulens.inputs.reading import said
-from pulens.inputs.tallies import read_bucket_tallies, read_constants
+from pulens.inputs.tallies import read_constants
 from pulens.keywords import forwards_keywords, names_of, typed
 from pulens.metrics import among, find, leading
 from pulens.metrics.parts.measure import check_threshold
@@ -512,12 +512,10 @@ def _count_groups(
     source: Any, group_by: str, question: IntervalOptions, options: Mapping[str, Any]
 ) -> tuple[Mapping[Any, Tally], dict[Any, BucketTally]]:
     """The rows of every group, and by bucket of clusters where a column says which of them belong together."""
-    told: Any = {**options, "group_by": group_by, "bin_errors": _errors_of_bins(question)}
-    if told.get("cluster") is None:
-        told.pop("cluster", None)
-        return read_tallies(source, **told), {}
-    buckets = read_bucket_tallies(source, **told)
-    return {group: one.tally for group, one in buckets.items()}, buckets
+    counted = read_counts(source, **{**options, "group_by": group_by, "bin_errors": _errors_of_bins(question)})
+    if options.get("cluster") is None:
+        return counted, {}
+    return {group: one.tally for group, one in counted.items()}, counted
 
 
 def _metric_columns(metric: str, estimates: Sequence[Estimate]) -> dict[str, list[Any]]:

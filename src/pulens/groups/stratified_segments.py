@@ -14,9 +14,8 @@ from pulens.evaluation.evaluate import Evaluation, best_threshold
 from pulens.evidence import Design, IntervalOptions
 from pulens.evidence.design import OF_CELLS, Gathered
 from pulens.groups.grouped_rows import title_of
-from pulens.inputs import ReadOptions, read_tallies
+from pulens.inputs import ReadOptions, read_counts
 from pulens.inputs.columns import CROSSED
-from pulens.inputs.tallies import read_bucket_tallies
 from pulens.keywords import keywords_of
 from pulens.strata import CellPriors, LabellingCells, StratifiedEvidence, WeightedEvidence, check_cells
 from pulens.strata.gathering import gathered, settled
@@ -45,9 +44,8 @@ class StratifiedSegments:
         """Of the segments that were counted: their rows by stratum as well, in a second pass."""
         reading = {name: value for name, value in options.items() if name in keywords_of(ReadOptions)}
         columns = columns_of(design.strata, ReadOptions(**reading))
-        read: Any = read_tallies if design.cluster is None else read_bucket_tallies
         parts: dict[str, dict[str, Any]] = {}
-        for key, counted in read(source, group_by=(design.segments, *columns), **options).items():
+        for key, counted in read_counts(source, group_by=(design.segments, *columns), **options).items():
             segment, *names = str(key).rsplit(CROSSED, len(columns))
             parts.setdefault(segment, {})[CROSSED.join(names)] = counted
         strata, questions, skipped = {}, {}, {}
