@@ -48,7 +48,7 @@ def check_meaning(scores_are: str) -> None:
 
 
 def check_probabilities(tally: Tally) -> None:
-    """Refuse scores that are no probabilities."""
+    """Refuse scores outside [0, 1]."""
     lowest, highest = float(tally.thresholds[-1]), float(tally.thresholds[0])
     if lowest < 0 or highest > 1:
         bad = lowest if lowest < 0 else highest

@@ -19,7 +19,7 @@ from pulens.inference.prior_uncertainty import PriorUncertainty
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.audit import check_audit, prior_from_audit
-from pulens.priors.clustered import allowing_for_clusters, few_clusters_for_prior
+from pulens.priors.clustered import GROUPS, allowing_for_clusters, few_clusters_for_prior
 from pulens.priors.estimate import FEWEST_LABELLED, FEWEST_UNLABELLED, estimate_from_tally
 from pulens.priors.pooling import pooled_logits
 from pulens.recovery.feasibility import largest_possible_prior
@@ -34,6 +34,7 @@ ENOUGH_CHECKED = 100  # rows in each cell: with fewer, intervals were seen to co
 IN_RANGE = 5  # class priors of a range that are looked at
 LEAST, MOST = 1e-4, 1 - 1e-4  # shares as log odds end here
 DRAWS = 2000
+FEWEST_GROUPS = 8  # of buckets that are left out of a cell's rows in turn
 LOOKS = 5  # thresholds at which clusters are compared with independent rows
 BY_CHANCE = 3.0  # standard errors by which a cell's labelled positives may exceed those that its class prior expects
 
@@ -425,7 +426,8 @@ def _own_estimates(cells: LabellingCells, question: IntervalOptions) -> _Own:
         prior = estimated(tally)
         if cells.buckets:
             held = cells.buckets[index]
-            prior = allowing_for_clusters(prior, held, estimated, **assumed)
+            groups = max(GROUPS // len(cells), FEWEST_GROUPS)  # as many estimates in all as without cells
+            prior = allowing_for_clusters(prior, held, estimated, **assumed, most_groups=groups)
             prior = replace(prior, notices=(*few_clusters_for_prior(prior, held), *prior.notices))
         result[index] = prior
         logits[index], variances[index] = as_log_odds(prior)
