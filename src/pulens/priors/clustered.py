@@ -36,16 +36,14 @@ def allowing_for_clusters(
     *,
     scenario: Scenario,
     label_noise: float = 0.0,
-    most_groups: int = GROUPS,
 ) -> ClassPrior:
     r"""The class prior with an interval that allows for clusters, where it was estimated from the rows.
 
-    The estimate is made again without each of 32 groups of buckets, or ``most_groups``; the jackknife of its log odds
-    has the variance :math:`v`. Of it the share :math:`1/D` is in the estimate's own interval already, :math:`D` being
-    the design effect of the area between labelled and unlabelled rows; the rest, :math:`v(1 - 1/D)`, is added to that
-    interval's variance, on the scale of log odds. An estimate near no positives at all hardly moves, and its doubt
-    comes from how many rows there are: so it is also made from :math:`D` times fewer rows, and what reaches higher of
-    the two holds.
+    The estimate is made again without each of 32 groups of buckets; the jackknife of its log odds has the variance
+    :math:`v`. Of it the share :math:`1/D` is in the estimate's own interval already, :math:`D` being the design effect
+    of the area between labelled and unlabelled rows; the rest, :math:`v(1 - 1/D)`, is added to that interval's
+    variance, on the scale of log odds. An estimate near no positives at all hardly moves, and its doubt comes from how
+    many rows there are: so it is also made from :math:`D` times fewer rows, and what reaches higher of the two holds.
     The feasible range, whose ends are as far out as chance may carry rates, is that of :math:`D` times fewer rows too.
     """
     if not prior.method.startswith("estimated"):
@@ -56,7 +54,7 @@ def allowing_for_clusters(
     if own is None or own.confidence is None or own.width == 0:
         return prior
     again = []
-    groups = [np.arange(start, len(counted), most_groups) for start in range(min(most_groups, len(counted)))]
+    groups = [np.arange(start, len(counted), GROUPS) for start in range(min(GROUPS, len(counted)))]
     for group in groups:
         left = counted.without(group.tolist())
         if not left.labelled.any() or not left.unlabelled.any():

@@ -19,7 +19,7 @@ from pulens.inference.prior_uncertainty import PriorUncertainty
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.audit import check_audit, prior_from_audit
-from pulens.priors.clustered import GROUPS, allowing_for_clusters, few_clusters_for_prior
+from pulens.priors.clustered import design_effect, few_clusters_for_prior
 from pulens.priors.estimate import FEWEST_LABELLED, FEWEST_UNLABELLED, estimate_from_tally
 from pulens.priors.pooling import pooled_logits
 from pulens.recovery.feasibility import largest_possible_prior
@@ -34,7 +34,6 @@ ENOUGH_CHECKED = 100  # rows in each cell: with fewer, intervals were seen to co
 IN_RANGE = 5  # class priors of a range that are looked at
 LEAST, MOST = 1e-4, 1 - 1e-4  # shares as log odds end here
 DRAWS = 2000
-FEWEST_GROUPS = 8  # of buckets that are left out of a cell's rows in turn
 LOOKS = 5  # thresholds at which clusters are compared with independent rows
 BY_CHANCE = 3.0  # standard errors by which a cell's labelled positives may exceed those that its class prior expects
 
@@ -406,31 +405,26 @@ class _Own:
 
 
 def _own_estimates(cells: LabellingCells, question: IntervalOptions) -> _Own:
-    """Of every cell by its own rows; where rows belong together, with an interval that allows for clusters.
+    """Of every cell by its own rows; where rows belong together, with the variance of as many rows as these are worth.
 
-    A cluster that has rows in several cells moves their estimates together, which pooling takes for independent: what
-    such cells share is in each one's variance.
+    That is :math:`D` times the variance, :math:`D` being the design effect of the area between the cell's labelled and
+    unlabelled rows. Pooling takes cells for independent, so that what a cluster does to several at once is left out.
     """
     method = question.class_prior if isinstance(question.class_prior, str) else None
-    assumed: Any = {"scenario": Scenario(question.scenario), "label_noise": question.label_noise}
     logits, variances = np.full(len(cells), np.nan), np.full(len(cells), np.nan)
     result: list[ClassPrior | None] = [None] * len(cells)
-
-    def estimated(tally: Tally) -> ClassPrior:
-        return estimate_from_tally(tally, method, **assumed, confidence=0.95)
-
     for index, tally in enumerate(cells.tallies):
         labelled, unlabelled, _ = tally.totals
         if labelled < FEWEST_LABELLED or unlabelled < FEWEST_UNLABELLED or len(tally) < 2:
             continue
-        prior = estimated(tally)
+        prior = estimate_from_tally(
+            tally, method, scenario=question.scenario, label_noise=question.label_noise, confidence=0.95
+        )
         if cells.buckets:
-            held = cells.buckets[index]
-            groups = max(GROUPS // len(cells), FEWEST_GROUPS)  # as many estimates in all as without cells
-            prior = allowing_for_clusters(prior, held, estimated, **assumed, most_groups=groups)
-            prior = replace(prior, notices=(*few_clusters_for_prior(prior, held), *prior.notices))
+            prior = replace(prior, notices=(*few_clusters_for_prior(prior, cells.buckets[index]), *prior.notices))
         result[index] = prior
         logits[index], variances[index] = as_log_odds(prior)
+        variances[index] *= design_effect(cells.buckets[index]) if cells.buckets else 1.0
     return _Own(logits, variances, tuple(result))
 
 
