@@ -142,7 +142,7 @@ def _next(result: Any) -> list[str]:
     from pulens.cli._typed import typed_command
     from pulens.report.lines import pasteable
 
-    if len(result) < 2:
+    if len(result) < 2 or result.within:
         return []
     typed = [word for words in typed_command(click.get_current_context()) if words[0] != "--explain" for word in words]
     return ["", "next: test all pairs of groups at once:", *pasteable(shlex.join([*typed, "--gaps", "recall"]))]

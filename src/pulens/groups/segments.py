@@ -197,11 +197,14 @@ class Evaluations(Mapping[Any, Evaluation]):
     threshold_words: str = ""
     rows: GroupedRows | None = None
     uneven: Practice | Favouring | None = None  # how labels favour easy positives
+    within: str = ""  # the columns within which labels are random, where they are not so in a whole segment
 
     @property
     def labelling(self) -> str:
         """How positives are taken to have come by their labels, in every segment."""
-        return "random" if self.uneven is None else self.uneven.name
+        if self.uneven is not None:
+            return self.uneven.name
+        return f"random within {self.within}" if self.within else "random"
 
     def __getitem__(self, segment: Any) -> Evaluation:
         return self.segments[segment].evaluation
@@ -291,7 +294,7 @@ class Evaluations(Mapping[Any, Evaluation]):
         """
         from pulens.groups.compare_groups import gaps_of_rows
 
-        if any(evaluation.within is not None for evaluation in self.values()):
+        if self.within:
             refuse_together("cells-gaps")
         if self.rows is None:
             raise PulensError("these evaluations hold no counts of rows: gaps are those of what evaluate_by returns.")
@@ -367,6 +370,10 @@ def evaluate_by(
 
     In case-control data nothing says how the positives behind one class prior divide among the segments, so one number
     is refused, unless ``same_prior=True`` takes it for every segment.
+
+    With ``labelled_within`` every segment is evaluated within its own cells. A class prior given for segments is then a
+    number or a range, which is divided among the segment's cells, or a mapping from cell to one; where none is given
+    each cell's is estimated.
 
     Parameters
     ----------
@@ -495,7 +502,9 @@ def _within_strata(
         )
     words = "class priors: of the cells of each segment"
     at_words = _threshold_words(common, was_chosen=threshold is None)
-    return Evaluations(design.segments, Segments(result, None, "given"), segments.skipped, names, words, at_words)
+    table = Segments(result, None, "given")
+    within = next(iter(segments.strata.values())).cells.words
+    return Evaluations(design.segments, table, segments.skipped, names, words, at_words, within=within)
 
 
 def read_groups(source: Any, group_by: str, *, threshold: float, **options: Any) -> GroupedRows:
