@@ -249,8 +249,18 @@ def reviews(drawn: Drawn) -> Iterator[Found]:
     yield "f1", result.estimates["f1"].interval, 2 * hits / (flagged + prior)
 
 
+def estimated(drawn: Drawn) -> Iterator[Found]:
+    """Class priors of strata and of all rows, estimated from the same rows."""
+    world, rows = drawn.design
+    told = {name: value for name, value in drawn.told.items() if name != "class_prior"}
+    result = pulens.evaluate(rows.labels, rows.score, threshold=AT, redraws=400, **told, labelling="random")
+    yield "class prior", result.class_prior.interval, world.mean(expit)
+    for cell in result.cells or ():
+        yield "class prior of a stratum", cell.prior_interval, float(world.class_priors[int(cell.name)])
+
+
 ANY = {"evaluate": evaluate, "chosen": chosen, "compare": compare}
-STATISTICS = {**ANY, "calibrate": calibrate, "decide": decide, "reviews": reviews}
+STATISTICS = {**ANY, "calibrate": calibrate, "decide": decide, "reviews": reviews, "estimated": estimated}
 WORLDS: dict[str, Ranking | Design] = {
     "g-60": Ranking("gaussian", 0.60, 0.30, 500, 5_000),
     "g-75": Ranking("gaussian", 0.75, 0.10, 200, 5_000),

@@ -1,6 +1,6 @@
 """The plan of the house: one name for one thing, walls that are respected, rooms that say what is public.
 
-``benchmarks/house.py`` measures; here stands what must hold.
+``benchmarks/architecture.py`` measures; here stands what must hold.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-import house  # noqa: E402
+import architecture  # noqa: E402
 
 
 def test_no_class_name_is_defined_twice():
-    assert house.classes_defined_twice(ROOT) == {}
+    assert architecture.classes_defined_twice(ROOT) == {}
 
 
 def test_names_for_arrays_have_one_home():
-    assert house.aliases_defined_outside(ROOT, "pulens.types") == {
+    assert architecture.aliases_defined_outside(ROOT, "pulens.types") == {
         "Whole": ["pulens.research.benchmark.protocol.schema"]
     }
 
 
 def test_private_things_are_imported_within_their_package_only():
-    assert [str(each) for each in house.private_imports(ROOT)] == [], "make it public, or import it from a door"
+    assert [str(each) for each in architecture.private_imports(ROOT)] == [], "make it public, or import it from a door"
 
 
 def test_every_package_says_what_is_public():
-    assert house.without_all(ROOT) == []
+    assert architecture.without_all(ROOT) == []
 
 
 # --- the measure itself ---------------------------------------------------------------------------------------------
@@ -60,12 +60,12 @@ def small(tmp_path):
 
 
 def test_the_measure_sees_each_fault(small):
-    assert house.classes_defined_twice(small) == {"Thing": ["pulens.a._hidden", "pulens.b.use"]}
-    assert house.aliases_defined_outside(small, "pulens.types") == {"Floats": ["pulens.b.use"]}
-    assert {str(each) for each in house.private_imports(small)} == {
+    assert architecture.classes_defined_twice(small) == {"Thing": ["pulens.a._hidden", "pulens.b.use"]}
+    assert architecture.aliases_defined_outside(small, "pulens.types") == {"Floats": ["pulens.b.use"]}
+    assert {str(each) for each in architecture.private_imports(small)} == {
         "pulens.b.use -> pulens.a._hidden",
         "pulens.b.use -> pulens.a.open._own",
     }
-    assert house.without_all(small) == ["pulens.a"]
-    assert house.functions(small)[0] == ("pulens.b.use", "twisted", 21)
-    assert house.figures(small)["modules"] == 7
+    assert architecture.without_all(small) == ["pulens.a"]
+    assert architecture.functions(small)[0] == ("pulens.b.use", "twisted", 21)
+    assert architecture.figures(small)["modules"] == 7

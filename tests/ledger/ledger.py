@@ -50,6 +50,10 @@ PRIORS_OF_SEGMENTS: dict[str, dict[str, Any]] = {
     "drawn": {"audit": (14, 60), "same_prior": True},
     "range": {"class_prior": {"a": (0.25, 0.4), "b": 0.35, "c": (0.35, 0.5)}},
 }
+PRIORS_OF_SEGMENTS_IN_STRATA: dict[str, dict[str, Any]] = {
+    kind: {name: dict.fromkeys("abc", by_stratum) for name, by_stratum in said.items()}
+    for kind, said in PRIORS_OF_STRATA.items()
+}
 REDRAWS = {"redraws": 200, "seed": 1}
 THRESHOLD = 0.6
 Numbers = Iterator[tuple[str, list[float]]]
@@ -280,7 +284,9 @@ def cases(names: Iterable[str] = NAMES) -> Iterator[tuple[str, Callable[[], Numb
         if function not in names:
             continue
         priors = PRIORS_OF_STRATA if "labelled_within" in DESIGNS[design] else PRIORS
-        if function in ("segments", "gaps") and (scenario == "case-control" or "labelled_within" in DESIGNS[design]):
+        if function in ("segments", "gaps") and "labelled_within" in DESIGNS[design]:
+            priors = PRIORS_OF_SEGMENTS_IN_STRATA
+        elif function in ("segments", "gaps") and scenario == "case-control":
             priors = PRIORS_OF_SEGMENTS
         asked = {**DESIGNS[design], **priors[prior], "scenario": scenario}
         for how, threshold in {"given": THRESHOLD, "chosen": None}.items():

@@ -14,7 +14,7 @@ import pytest
 import pulens
 from pulens.cli import main
 from pulens.errors import InputError, PulensError
-from pulens.evaluation.top_of_queries import top_of_queries
+from pulens.evaluation.top import top_of_queries
 from pulens.evidence import gather
 from pulens.inputs import ReadOptions
 from pulens.inputs.queries import read_queries

@@ -8,7 +8,7 @@ import pytest
 
 import pulens
 from pulens.cli import main
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import InputError
 from pulens.inference.kernels.jackknife import student_quantile
 from pulens.strata.clustered import StratifiedBuckets
 
@@ -122,7 +122,6 @@ def test_class_priors_in_doubt_widen_what_rests_on_them(visits):
     audited = evaluate(visits, class_prior=None, audit={"n": (8, 80), "s": (12, 60)})
     for result in (ranged, audited):
         assert result.estimates["precision"].interval.width > exact.estimates["precision"].interval.width
-    assert "cell-priors-of-clusters" not in {notice.code for notice in exact.notices}
 
 
 def test_few_patients_have_no_interval_and_ids_must_fit(visits):
@@ -132,8 +131,22 @@ def test_few_patients_have_no_interval_and_ids_must_fit(visits):
     labels, scores, cells = (visits[name].to_numpy() for name in ("label", "score", "clinic"))
     with pytest.raises(InputError, match="one id per row"):
         pulens.evaluate(labels, scores, labelled_within=cells, cluster=[1, 2], class_prior=PRIORS, labelling="random")
-    with pytest.raises(AssumptionError, match="--cluster"):
-        pulens.estimate_prior_within(visits, labelled_within="clinic", cluster="patient")
+
+
+def test_estimated_class_priors_of_cells_allow_for_rows_that_belong_together():
+    """Patients differ in how often they are positive and in their scores: 80 of them say less than 1,600 rows would."""
+    rng = np.random.default_rng(4)
+    patient = np.repeat(np.arange(80), 20)
+    site = rng.choice(["n", "s"], 1600)
+    odds = np.where(site == "n", -1.1, -0.4) + rng.normal(0, 1, 80)[patient]
+    positive = rng.random(1600) < 1 / (1 + np.exp(-odds))
+    labels = (positive & (rng.random(1600) < 0.5)) * 1
+    scores = rng.normal(2.5 * positive + rng.normal(0, 0.8, 80)[patient])
+    alone = pulens.estimate_prior_within(labels, scores, labelled_within=site)
+    together = pulens.estimate_prior_within(labels, scores, labelled_within=site, cluster=patient)
+    for rows, patients in zip(alone.cells, together.cells, strict=True):
+        assert patients.value == pytest.approx(rows.value, abs=0.01)
+        assert patients.interval.width > 1.05 * rows.interval.width
 
 
 def test_the_command_line_takes_both(visits, tmp_path, capsys):

@@ -455,3 +455,27 @@ def test_an_audit_without_a_positive_is_held_by_the_interval_of_its_class_prior(
         *((row.value, row.interval) for row in result.cells),
     ]:
         assert interval.low <= value <= interval.high
+
+
+@pytest.mark.parametrize("cluster", [None, "who"])
+def test_a_segment_is_evaluated_within_its_cells_as_its_rows_alone(cluster):
+    rng = np.random.default_rng(8)
+    site, half = rng.choice(["n", "s"], 1200), rng.choice([1, 2], 1200)
+    positive = rng.random(1200) < np.where(site == "n", 0.2, 0.4)
+    label = positive & (rng.random(1200) < np.where(site == "n", 0.6, 0.3))
+    who = rng.integers(0, 60, 1200)
+    rows = {"score": rng.normal(1.5 * positive), "label": label * 1, "site": site, "half": half, "who": who}
+    frame = polars.DataFrame(rows)
+    asked = {"labelled_within": "site", "cluster": cluster, "threshold": 1.0, "redraws": 200}
+    priors = {"n": 0.2, "s": 0.4}
+    result = pulens.evaluate_by(frame, "half", class_prior={1: priors, 2: priors}, **asked)
+    for each in (1, 2):
+        alone = pulens.evaluate(frame.filter(polars.col("half") == each), class_prior=priors, **asked)
+        for name in ("recall", "precision", "roc_auc"):
+            assert result[each][name].value == pytest.approx(alone[name].value, abs=1e-12)
+            assert result[each][name].interval.low == pytest.approx(alone[name].interval.low, abs=1e-12)
+        assert result[each].labelling == "random within cells"
+    one = pulens.evaluate_by(frame, "half", class_prior=0.3, same_prior=True, **{**asked, "threshold": None})
+    assert one[1].threshold == one[2].threshold
+    with pytest.raises(PulensError, match="same_prior=True"):
+        pulens.evaluate_by(frame, "half", class_prior=0.3, **asked)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -37,13 +38,7 @@ def student_factor(evidence: Evidence, confidence: float = USUAL) -> float:
     return student_quantile(freedom_of_totals(buckets.totals), (1 - confidence) / 2) / normal_quantile(confidence)
 
 
-def has_too_few_clusters(evidence: Evidence) -> bool:
-    """Whether rows belong together in so few clusters that no interval can be found."""
-    if isinstance(evidence, WeightedEvidence):
-        return evidence.has_too_few_clusters
-    return evidence.buckets is not None and math.isnan(student_factor(evidence))
-
-
+@singledispatch
 def error_of_mean(
     evidence: Evidence, of_positive: Floats, of_everyone: Floats, share: float, alone: float, confidence: float
 ) -> float:
@@ -52,11 +47,12 @@ def error_of_mean(
     The arrays hold one value per threshold of the tally, in its order; ``share`` is that of positives among the
     unlabelled rows.
     """
-    if isinstance(evidence, WeightedEvidence):
-        return error_within(evidence, of_positive, of_everyone, confidence)
     if evidence.buckets is None:
         return alone
     return _left_out_error(evidence, of_positive, of_everyone, share) * student_factor(evidence, confidence)
+
+
+error_of_mean.register(WeightedEvidence, error_within)
 
 
 def _left_out_error(evidence: Evidence, of_positive: Floats, of_everyone: Floats, unlabelled_prior: float) -> float:
@@ -77,12 +73,11 @@ def _left_out_error(evidence: Evidence, of_positive: Floats, of_everyone: Floats
     return float(jackknife_error(np.array(result)))
 
 
+@singledispatch
 def gaps_of(
     evidence: Evidence, counted: BinCounts, masses: MassMap, unlabelled_prior: float
 ) -> BinGaps | ReplicatedGaps:
     """The gaps of bins; their doubt allows for rows that belong together."""
-    if isinstance(evidence, WeightedEvidence):
-        return gaps_within(evidence, counted, masses)
     plain = BinGaps.of(counted, masses)
     if evidence.buckets is None:
         return plain
@@ -96,6 +91,9 @@ def gaps_of(
     gaps = np.array(replicates)
     away = (gaps - gaps.mean(axis=0)) * np.nan_to_num(student_factor(evidence), nan=1.0)
     return ReplicatedGaps(plain.gap, math.sqrt((len(away) - 1) / len(away)) * away)
+
+
+gaps_of.register(WeightedEvidence, gaps_within)
 
 
 def times_as_noisy(evidence: Evidence, counted: BinCounts) -> float:

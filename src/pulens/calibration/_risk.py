@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import error_of_mean, has_too_few_clusters
+from pulens.calibration._clustered import error_of_mean
 from pulens.calibration._within import uncertainty_of_scores
 from pulens.calibration.masses import MassMap
 from pulens.confidence import check_confidence
@@ -92,7 +92,7 @@ def mean_estimate(
             return value, math.nan
         return value, error_of_mean(own, of_positive, of_everyone, share, math.sqrt(variance), confidence)
 
-    if has_too_few_clusters(evidence):
+    if evidence.has_too_few_clusters:
         return Estimate(name, at(doubt.own_setting)[0])
     interval, sources = normal_interval(doubt, at, confidence)
     value = at(doubt.own_setting)[0]

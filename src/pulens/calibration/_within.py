@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,9 +21,8 @@ from pulens.evidence import Evidence
 from pulens.inference.clustered import ends_around
 from pulens.inference.kernels.jackknife import student_quantile
 from pulens.inference.kernels.quantiles import normal_quantile
-from pulens.inference.prior_uncertainty import PriorUncertainty
+from pulens.inference.prior_uncertainty import KnownOfPrior, known_of_prior
 from pulens.strata import MassReplicates, WeightedEvidence
-from pulens.strata.intervals import StratumPriorUncertainty
 from pulens.strata.rates import positives_of, pseudo_count
 from pulens.strata.weighted import REDRAWS
 from pulens.types import Floats
@@ -32,8 +30,8 @@ from pulens.types import Floats
 FRACTIONS_DRAWN = 1000
 
 
-def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap) -> ReplicatedGaps:
-    """The gaps of bins; their doubt is that of cells added up."""
+def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap, _: float) -> ReplicatedGaps:
+    """The gaps of bins; their spread is that of strata added up, whose class priors are in the evidence."""
     result = _replicates(evidence, counted.edges)
     positive, population = result.between()
     _, mean_score = _block_means(evidence.tally, result, *(np.asarray(evidence.tally.thresholds, float),) * 2)
@@ -45,7 +43,14 @@ def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap)
     return ReplicatedGaps(BinGaps.of(counted, masses).gap, away)
 
 
-def error_within(evidence: WeightedEvidence, of_positive: Floats, of_everyone: Floats, confidence: float) -> float:
+def error_within(
+    evidence: WeightedEvidence,
+    of_positive: Floats,
+    of_everyone: Floats,
+    _share: float,
+    _alone: float,
+    confidence: float,
+) -> float:
     """The standard error of a recovered mean, as wide as Student's; arrays hold a value per threshold of the tally."""
     result = _replicates(evidence)
     positive, population = result.between()
@@ -98,14 +103,12 @@ def _way(evidence: WeightedEvidence, counted: BinCounts, confidence: float, seed
     return fractions_within(evidence, counted, shares, confidence, seed)
 
 
-def uncertainty_of_scores(evidence: Evidence) -> PriorUncertainty | StratumPriorUncertainty:
+def uncertainty_of_scores(evidence: Evidence) -> KnownOfPrior:
     """What is known of the class prior, or of those of strata, which extreme splits fill in order of mean scores."""
-    if isinstance(evidence, WeightedEvidence):
-        return StratumPriorUncertainty(evidence.cells, partial(mean_scores, evidence))
-    return PriorUncertainty(evidence)
+    return known_of_prior(evidence, mean_scores)
 
 
-def mean_scores(evidence: WeightedEvidence) -> Floats:
+def mean_scores(evidence: Any) -> Floats:
     """Mean score of every cell's labelled rows, in whose order extreme splits fill them."""
     result = []
     for tally in evidence.cells.cells.tallies:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import gaps_of, has_too_few_clusters, times_as_noisy
+from pulens.calibration._clustered import gaps_of, times_as_noisy
 from pulens.calibration._gaps import BinGaps, ErrorTerms, ReplicatedGaps, error_terms, noise_floor, norm_of
 from pulens.calibration._within import uncertainty_of_scores
 from pulens.calibration.binning import check_redraws
@@ -226,7 +226,7 @@ def error_of_samples(
         low, high, method = ends_in_doubt(error, doubt, confidence)
     interval = told_under(Interval(*holding(value, max(low, 0.0), high), confidence, method), evidence)
     p_value = _p_value(error, doubt)
-    if has_too_few_clusters(evidence):
+    if evidence.has_too_few_clusters:
         interval, sources, p_value = None, {}, math.nan
     rng = np.random.default_rng(check_seed(seed))
     purity = 1 - evidence.label_noise

@@ -11,7 +11,6 @@ from pulens.errors import InputError, listed
 from pulens.evidence import Evidence
 from pulens.scalars import is_among
 from pulens.selection.gathering import gather_labelled
-from pulens.strata import WeightedEvidence
 
 ScoresAre = Literal["probability", "logit", "rank"]
 MEANINGS = ("probability", "logit", "rank")
@@ -37,13 +36,10 @@ def calibration_evidence(
 
 def as_probabilities(evidence: Evidence, scores_are: str) -> Evidence:
     """The same rows with scores read as probabilities."""
-    if isinstance(evidence, WeightedEvidence):
-        probability_tally(evidence.tally, scores_are)  # refuses what is none
-        return evidence.mapped(_logistic if scores_are == "logit" else np.asarray)
-    tally, buckets = probability_tally(evidence.counted.tally, scores_are), evidence.buckets
-    if buckets is not None:
-        buckets = buckets.mapped(tally, _logistic if scores_are == "logit" else np.asarray)
-    return evidence.with_tally(tally, buckets)
+    if scores_are == "logit":
+        return evidence.mapped(_logistic)
+    check_probabilities(evidence.tally)
+    return evidence.mapped(np.asarray)
 
 
 def check_meaning(scores_are: str) -> None:
@@ -51,10 +47,8 @@ def check_meaning(scores_are: str) -> None:
         raise InputError(f"scores_are must be one of {listed(MEANINGS)}, got {scores_are!r}.")
 
 
-def probability_tally(tally: Tally, scores_are: str = "probability") -> Tally:
-    """The tally with its thresholds as probabilities in double precision."""
-    if scores_are == "logit":
-        return mapped_tally(tally, _logistic(np.asarray(tally.thresholds, float)))
+def check_probabilities(tally: Tally) -> None:
+    """Refuse scores outside [0, 1]."""
     lowest, highest = float(tally.thresholds[-1]), float(tally.thresholds[0])
     if lowest < 0 or highest > 1:
         bad = lowest if lowest < 0 else highest
@@ -64,9 +58,6 @@ def probability_tally(tally: Tally, scores_are: str = "probability") -> Tally:
             "pulens.calibration.recalibrate(..., method='isotonic', scores_are='rank') "
             "(--scores-are rank --fit isotonic)."
         )
-    if tally.thresholds.dtype == np.float64:
-        return tally
-    return Tally(tally.thresholds.astype(np.float64), tally.labelled, tally.unlabelled, tally.negative)
 
 
 def probabilities_of(scores: Any, scores_are: str = "probability") -> Any:
@@ -78,12 +69,6 @@ def probabilities_of(scores: Any, scores_are: str = "probability") -> Any:
     check_meaning(scores_are)
     numbers = np.asarray(scores, np.float64)
     return _logistic(numbers) if scores_are == "logit" else numbers
-
-
-def mapped_tally(tally: Tally, scores: Any) -> Tally:
-    """The same rows under other scores, one per threshold; equal new scores share a threshold."""
-    labelled, unlabelled, negative = tally.increments()
-    return Tally.from_increments(scores, labelled, unlabelled, negative if tally.has_negatives else None)
 
 
 def _logistic(logits: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from pulens.calibration._likelihood import CannotFitError, held_out_likelihood
 from pulens.calibration._risk import Points
 from pulens.calibration.expected_error import CalibrationError, error_of_samples
 from pulens.calibration.masses import choose_edges, count_bins
-from pulens.calibration.probabilities import as_probabilities, check_meaning, mapped_tally, probability_tally
+from pulens.calibration.probabilities import as_probabilities, check_meaning
 from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
@@ -166,9 +167,7 @@ def recalibrate(
     seed = check_seed(seed)
     evidence = gather_labelled(labels, scores, **options)
     if scores_are == "probability":
-        probabilities = probability_tally((evidence.counted if evidence.within is None else evidence).tally)
-        if evidence.within is None:
-            evidence = evidence.with_tally(probabilities, evidence.buckets)
+        evidence = as_probabilities(evidence, scores_are)
     rows = evidence.counted.tally
     if rows.totals.labelled < folds and not rows.is_weighted:
         raise InputError(f"{folds} folds need at least {folds} labelled positives, got {rows.totals.labelled:g}.")
@@ -248,31 +247,32 @@ def cross_fitted(
                     f"{folds} folds, or more rows."
                 )
         fitted = facts.fit(Points.of(others), scores_are)
-        if isinstance(own, WeightedEvidence):
-            mapped.append(own.mapped(fitted))
-        else:
-            mapped.append(own.with_tally(mapped_tally(part, fitted(part.thresholds))))
+        mapped.append(own.mapped(fitted))
     return mapped
 
 
+@singledispatch
 def _dealt(evidence: Evidence, folds: int, rng: np.random.Generator) -> Iterator[tuple[Evidence, Evidence]]:
-    """For each fold the rows of the others and its own; cells are dealt one by one, clusters stay together."""
-    if isinstance(evidence, WeightedEvidence):
-        cells = evidence.cells.cells
-        by_cell = _cells_dealt(cells, folds, rng)
-        for fold in range(folds):
-            rest = tuple(_sum([part for index, part in enumerate(parts) if index != fold]) for parts in by_cell)
-            both = (rest, tuple(parts[fold] for parts in by_cell))
-            if not all(any(len(tally) for tally in side) for side in both):  # fewer clusters than folds
-                continue
-            others, own = (evidence.with_cells(LabellingCells(cells.columns, cells.names, each)) for each in both)
-            yield others, own
-        return
+    """For each fold the rows of the others and its own; clusters stay together."""
     rows = evidence.counted.tally
     parts = deal(rows, folds, rng) if evidence.buckets is None else deal_buckets(evidence.buckets, folds, rng)
     for fold, part in enumerate(parts):
         rest_of = _sum([other for index, other in enumerate(parts) if index != fold])
         yield evidence.with_tally(rest_of), evidence.with_tally(part)
+
+
+@_dealt.register
+def _(evidence: WeightedEvidence, folds: int, rng: np.random.Generator) -> Iterator[tuple[Evidence, Evidence]]:
+    """Strata are dealt one by one."""
+    cells = evidence.cells.cells
+    by_cell = _cells_dealt(cells, folds, rng)
+    for fold in range(folds):
+        rest = tuple(_sum([part for index, part in enumerate(parts) if index != fold]) for parts in by_cell)
+        both = (rest, tuple(parts[fold] for parts in by_cell))
+        if not all(any(len(tally) for tally in side) for side in both):  # fewer clusters than folds
+            continue
+        others, own = (evidence.with_cells(LabellingCells(cells.columns, cells.names, each)) for each in both)
+        yield others, own
 
 
 def _cells_dealt(cells: LabellingCells, folds: int, rng: np.random.Generator) -> list[list[Tally]]:

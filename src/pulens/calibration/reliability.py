@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
 
-from pulens.calibration._clustered import design_effects, has_too_few_clusters
+from pulens.calibration._clustered import design_effects
 from pulens.calibration._within import fractions_within
 from pulens.calibration.binning import check_redraws
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
@@ -222,6 +222,24 @@ def reliability(
     return reliability_of_bins(evidence, counted, binning=binning, confidence=confidence, redraws=redraws, seed=seed)
 
 
+@singledispatch
+def _fraction_limits(
+    evidence: Evidence, counted: BinCounts, share: Floats, doubt: PriorUncertainty, drawn: Any
+) -> tuple[Any, Any, str]:
+    """Limits of each bin's share of positives, and what the interval's method says beyond how it is drawn."""
+    low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
+    inside = np.clip(np.nan_to_num(share), 0.0, 1.0)
+    tilted, tail = partial(_shares_of, edges=counted.edges), one_tail(drawn["confidence"])
+    return *moved_ends(evidence, inside, (low, high), tilted, tail, at_threshold=True), ""
+
+
+@_fraction_limits.register
+def _(
+    evidence: WeightedEvidence, counted: BinCounts, share: Floats, doubt: PriorUncertainty, drawn: Any
+) -> tuple[Any, Any, str]:
+    return *fractions_within(evidence, counted, share, drawn["confidence"], drawn["seed"]), " of each cell"
+
+
 def reliability_of_bins(
     evidence: Evidence,
     counted: BinCounts,
@@ -244,15 +262,9 @@ def reliability_of_bins(
     doubt = PriorUncertainty(evidence)
     drawn: Any = {"confidence": confidence, "redraws": redraws, "seed": seed}
     method = "redrawn bin rates" + PRIOR_IN_METHOD[doubt.treatment]
-    if isinstance(evidence, WeightedEvidence):
-        low, high = fractions_within(evidence, counted, share, confidence, seed)
-        method = f"{method} of each cell"
-    else:
-        low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
-        inside = np.clip(np.nan_to_num(share), 0.0, 1.0)
-        tilted = partial(_shares_of, edges=counted.edges)
-        low, high = moved_ends(evidence, inside, (low, high), tilted, one_tail(confidence), at_threshold=True)
-    known = check_redraws(redraws) > 1 and not has_too_few_clusters(evidence)
+    low, high, each = _fraction_limits(evidence, counted, share, doubt, drawn)
+    method += each
+    known = check_redraws(redraws) > 1 and not evidence.has_too_few_clusters
     rows = count_bins(evidence.counted.tally, counted.edges).counts
     bins = tuple(
         ReliabilityBin(

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import has_too_few_clusters, student_factor
+from pulens.calibration._clustered import student_factor
 from pulens.calibration._likelihood import CannotFitError, check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
 from pulens.calibration._within import errors_of_fits, uncertainty_of_scores
@@ -106,7 +106,7 @@ def calibration_slope(
     confidence = check_confidence(confidence)
     evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     doubt = uncertainty_of_scores(evidence)
-    if has_too_few_clusters(evidence):
+    if evidence.has_too_few_clusters:
         found = _line(evidence)[0]
         return CalibrationLine(*(Estimate(name, float(each)) for name, each in zip(COEFFICIENTS, found, strict=True)))
     fits: dict[Any, tuple[Any, Any]] = {}  # both coefficients and their errors, once per class prior
@@ -145,10 +145,15 @@ def calibration_slope(
     return CalibrationLine(*answers)
 
 
+@singledispatch
 def _errors(evidence: Evidence, covariance: Any, confidence: float) -> Any:
-    """Standard errors of both coefficients; within strata those of lines fitted to replicates."""
-    if not isinstance(evidence, WeightedEvidence):
-        return np.sqrt(np.diag(covariance))
+    """Standard errors of both coefficients."""
+    return np.sqrt(np.diag(covariance))
+
+
+@_errors.register
+def _(evidence: WeightedEvidence, covariance: Any, confidence: float) -> Any:
+    """Those of lines fitted to replicates."""
 
     def fitted(one: Evidence) -> Any:
         try:

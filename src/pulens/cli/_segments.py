@@ -41,8 +41,8 @@ def _refuse_for_segments(given: Mapping[str, Any]) -> None:
     """What cannot be had for each of several segments."""
     from pulens.evidence.combinations import refuse_together
 
-    if given["labelled_within"]:
-        refuse_together("cells-segments")
+    if given["labelled_within"] and given["gaps"] is not None:
+        refuse_together("cells-gaps")
     if any(given[name] is not None for name in ("reviews", "reviewed_above", "reviewed_below_share", "id")):
         refuse_together("reviews-segments")
     whole = [option for name, option in OF_ONE.items() if given[name]]
@@ -142,7 +142,7 @@ def _next(result: Any) -> list[str]:
     from pulens.cli._typed import typed_command
     from pulens.report.lines import pasteable
 
-    if len(result) < 2:
+    if len(result) < 2 or result.within:
         return []
     typed = [word for words in typed_command(click.get_current_context()) if words[0] != "--explain" for word in words]
     return ["", "next: test all pairs of groups at once:", *pasteable(shlex.join([*typed, "--gaps", "recall"]))]

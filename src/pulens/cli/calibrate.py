@@ -26,8 +26,8 @@ from pulens.inputs.addresses import shown_address
 if TYPE_CHECKING:
     from pulens.calibration import Reliability
     from pulens.calibration.reviewed import ReviewedReliability
-    from pulens.evaluation.review_options import ReviewOptions
     from pulens.evidence import Evidence
+    from pulens.evidence.review_options import ReviewOptions
 
 METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 
@@ -120,7 +120,7 @@ def command(file: str, **given: Any) -> None:
 
 def _gathered(file: str, given: dict[str, Any]) -> tuple[Evidence, ReviewedReliability | None]:
     """The rows counted and the class prior resolved, by checked rows where it was not given."""
-    from pulens.evaluation.review_options import ReviewOptions
+    from pulens.evidence.review_options import ReviewOptions
     from pulens.selection.gathering import gather_labelled
     from pulens.strata import gather_within
 
@@ -141,7 +141,7 @@ def _reviewed(file: str, given: dict[str, Any], checked: ReviewOptions) -> tuple
     from pulens.evaluation.reviewed_groups import GroupedReviews
     from pulens.evidence import ASSUMED, IntervalOptions
     from pulens.inputs import ReadOptions
-    from pulens.strata import WeightedEvidence, gather_within
+    from pulens.strata import gather_within
 
     said = asked(gather_within, given)
     within, split = said.pop("labelled_within", None), said.pop("split", None)
@@ -150,9 +150,7 @@ def _reviewed(file: str, given: dict[str, Any], checked: ReviewOptions) -> tuple
     grouped = GroupedReviews.read(file, None, reading, checked, within, scenario=question.scenario)
     promised = probabilities_of(grouped.rows.scores, given["scores_are"])
     result = reviewed_reliability(grouped.rows, promised, confidence=given["confidence"])
-    if within is not None:
-        return WeightedEvidence.of(grouped.cell_evidence(question, split)), result
-    return grouped.evidence(grouped.question(question)), result
+    return grouped.gathered(question, split).evidence, result
 
 
 def _next(evidence: Any) -> list[str]:

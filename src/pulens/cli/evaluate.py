@@ -26,8 +26,7 @@ from pulens.errors import PulensError
 
 if TYPE_CHECKING:
     from pulens.evaluation.bounds import Bounds
-    from pulens.evaluation.top import Top
-    from pulens.evaluation.top_of_queries import TopOfQueries
+    from pulens.evaluation.top import Top, TopOfQueries
 
 
 @click.command(name="evaluate")
@@ -62,7 +61,7 @@ def command(file: str, **given: Any) -> None:
     from pulens.cli._typed import typed_command
     from pulens.cli._write import check_targets, write_texts
     from pulens.evaluation.evaluate import evaluate
-    from pulens.evaluation.review_options import NothingLabelledError
+    from pulens.evidence.review_options import NothingLabelledError
 
     typed = typed_command(click.get_current_context())
     given["labelling"] = _labelling(given["labelling"], given["sensitivity"])

@@ -157,8 +157,8 @@ def _estimated(
 
 def _reviewed(file: str, given: dict[str, Any]) -> Reviewed | None:
     """The rows that people checked, if any were named."""
-    from pulens.evaluation.review_options import ReviewOptions
     from pulens.evaluation.reviews import reviewed
+    from pulens.evidence.review_options import ReviewOptions
     from pulens.inputs import ReadOptions
 
     checked = ReviewOptions(**asked(ReviewOptions, given))

@@ -29,9 +29,9 @@ from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
-from pulens.evaluation.evaluate import best_threshold, refuse_without_cells
-from pulens.evaluation.review_options import ReviewOptions
-from pulens.evidence import NOT_USED, Evidence, IntervalOptions
+from pulens.evaluation.evaluate import best_threshold
+from pulens.evidence import NOT_USED, Design, Evidence, IntervalOptions
+from pulens.evidence.review_options import ReviewOptions
 from pulens.frozen import FrozenMapping
 from pulens.inference.kernels.holm import holm
 from pulens.inference.kernels.redraws import BootstrapCounts
@@ -335,18 +335,11 @@ def compare(
         raise PulensError(
             "a comparison needs a confidence, such as 0.95: without intervals there is nothing to decide by."
         )
-    checked = ReviewOptions(
-        reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
-    )
     if reading.get("cluster") is None:
         reading.pop("cluster", None)
-    known = {
-        "practice-cells": labelled_within is not None,
-        "practice-reviews": not checked.is_silent,
-        "practice-noise": bool(question.label_noise),
-        "practice-clusters": "cluster" in reading,
-    }
-    uneven = said_of_labels(labelling, known)
+    design = Design.among(locals(), reading)
+    checked = design.second_phase
+    uneven = said_of_labels(labelling, design.refused_beside("practice"))
     chosen = with_parameters(
         _metrics(metrics, has_threshold=threshold is not None),
         named=metrics is not None,
@@ -359,7 +352,7 @@ def compare(
         refuse_first_rows_within(k)
         at = partial(_thresholds, threshold, metrics=needing)
         return _within_cells(labels, scores, labelled_within, question, chosen, at, split, reading, checked, cost_ratio)
-    refuse_without_cells(question, split)
+    design.check_priors(question)
     rows: JointCounts | ClusteredModels
     rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)
     reviewed = reviewed_comparison(

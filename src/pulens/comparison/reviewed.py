@@ -18,8 +18,8 @@ from pulens.audits.prior import prior_of_counts
 from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, InputError, PulensError
 from pulens.estimate import Estimate
-from pulens.evaluation.review_options import ReviewOptions
 from pulens.evaluation.reviews import plan_score, row_reviews
+from pulens.evidence.review_options import ReviewOptions
 from pulens.frozen import FrozenMapping
 from pulens.inputs import ReadOptions, read_sample
 from pulens.priors import ClassPrior

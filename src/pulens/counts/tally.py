@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -170,6 +170,15 @@ class Tally:
     def highest(self) -> NDArray[np.floating[Any]]:
         """The highest score counted at each threshold; the threshold itself unless scores were binned."""
         return self.thresholds if self.binning is None else self.binning.highest
+
+    def mapped(self, change: Callable[[Any], Any]) -> Tally:
+        """The same rows under other scores; those that become equal share a threshold."""
+        old = np.asarray(self.thresholds, float)
+        scores = np.asarray(change(old), float)
+        if scores is old and self.thresholds.dtype == float:
+            return self
+        labelled, unlabelled, negative = self.increments()
+        return Tally.from_increments(scores, labelled, unlabelled, negative if self.has_negatives else None)
 
     def increments(self) -> tuple[Counted, Counted, Counted]:
         """Rows of each kind exactly at each threshold."""

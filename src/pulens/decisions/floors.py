@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -137,11 +138,9 @@ def _steps(labelled: Floats, first: float) -> NDArray[np.intp]:
     return steps
 
 
+@singledispatch
 def _margins(evidence: Evidence, steps: NDArray[np.intp], floor: float, confidence: float) -> Floats:
     """Lower ends of hits less what the floor asks of the flagged rows."""
-    tally = evidence.tally
-    if isinstance(evidence, WeightedEvidence):
-        return lowest_margins(evidence, np.asarray(tally.thresholds, float)[steps], floor, 1 - confidence)
 
     def margins(rows: Evidence) -> LinearAtThresholds:
         kinds = (rows.tally.labelled, rows.tally.unlabelled, rows.tally.negative)
@@ -149,6 +148,11 @@ def _margins(evidence: Evidence, steps: NDArray[np.intp], floor: float, confiden
         return LinearAtThresholds(rows, Form(1.0, -floor), (labelled, unlabelled, negative))
 
     return lower_ends(under_labelling(evidence, margins, at_threshold=True), evidence, 1 - confidence)
+
+
+@_margins.register
+def _(evidence: WeightedEvidence, steps: NDArray[np.intp], floor: float, confidence: float) -> Floats:
+    return lowest_margins(evidence, np.asarray(evidence.tally.thresholds, float)[steps], floor, 1 - confidence)
 
 
 def lower_ends(construction: IntervalMethod, evidence: Evidence, tail: float) -> Floats:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -75,12 +76,14 @@ class LinearWithin(IntervalMethod):
         return float(low), float(high)
 
 
+@singledispatch
 def linear_method(evidence: Evidence, form: Form, threshold: float) -> IntervalMethod:
     """How the interval of a linear number at a threshold is made from this evidence."""
-    if isinstance(evidence, WeightedEvidence):
-        return LinearWithin(evidence, form, threshold)
     above = (np.array(kind) for kind in evidence.tally.at(threshold))
     return LinearAtThresholds(evidence, form, tuple(above))  # type: ignore[arg-type]
+
+
+linear_method.register(WeightedEvidence, LinearWithin)
 
 
 def ways(evidence: WeightedEvidence, threshold: float) -> list[WeightedEvidence]:
@@ -119,11 +122,15 @@ def covariances_within(evidence: WeightedEvidence, form: Form, thresholds: Float
         yield np.asarray(away.T @ away)
 
 
+@singledispatch
 def rows_worth(evidence: Evidence, rows: float, share: float, threshold: float) -> float:
     """How many independent rows the list is worth for the flagged share: fewer where rows belong together."""
-    if not 0 < share < 1 or not math.isfinite(threshold):
-        return rows
-    if not isinstance(evidence, WeightedEvidence) or not evidence.is_clustered:
+    return rows
+
+
+@rows_worth.register
+def _(evidence: WeightedEvidence, rows: float, share: float, threshold: float) -> float:
+    if not 0 < share < 1 or not math.isfinite(threshold) or not evidence.is_clustered:
         return rows
     result = evidence.replicates((threshold,))
     error = float(result.error(result.at(threshold)[1]))

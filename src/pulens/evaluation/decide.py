@@ -37,7 +37,7 @@ from pulens.diagnostics import impossible_rate
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evaluation.clustering import Clustering
-from pulens.evidence import Evidence, IntervalOptions, few_clusters
+from pulens.evidence import Design, Evidence, IntervalOptions, few_clusters
 from pulens.frozen import offered
 from pulens.inference.intervals import EstimatesIntervals
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
@@ -65,7 +65,7 @@ from pulens.strata import (
     WeightedEvidence,
     as_one_cell,
     cell_notices,
-    gather_cells,
+    gather_design,
     interval_estimator,
     uncertainty_of,
 )
@@ -395,17 +395,8 @@ def _evidence(
     labels: Any, scores: Any, question: IntervalOptions, reading: ReadOptions, within: Any, split: str | None
 ) -> Evidence:
     """What the decision is read off: one tally, or cells that stand for one."""
-    from pulens.evaluation.evaluate import refuse_without_cells
-    from pulens.evaluation.stratified import without_cells
-
-    if within is not None:
-        cells = gather_cells(labels, scores, within, question, reading, split or "estimated")
-        if len(cells.cells) > 1:
-            return WeightedEvidence.of(cells)
-        result = without_cells(cells, question)
-    else:
-        refuse_without_cells(question, split)
-        result = question.evidence(labels, scores, reading)
+    design = Design(strata=within, split=split, cluster=reading.cluster)
+    result = gather_design(labels, scores, question, reading, design).evidence
     if result.within is not None or isinstance(result, TiltedEvidence):
         return result
     result = within_what_is_possible(result)

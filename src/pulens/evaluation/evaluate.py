@@ -20,11 +20,12 @@ from pulens.estimate import Curve, Estimate, Interval, columns_of
 from pulens.evaluation.bounds import Bounds, bounds
 from pulens.evaluation.clustering import Clustering
 from pulens.evaluation.other_scenario import OtherScenario, other_scenario
-from pulens.evaluation.review_options import ReviewOptions
-from pulens.evidence import Evidence, IntervalOptions
+from pulens.evidence import Design, Evidence, IntervalOptions
 from pulens.evidence.combinations import refuse_together
+from pulens.evidence.design import Gathered, gather_unstratified
+from pulens.evidence.review_options import ReviewOptions
 from pulens.frozen import FrozenMapping, offered
-from pulens.inference.intervals import Choice, IntervalEstimator, MetricIntervals
+from pulens.inference.intervals import Choice, MetricIntervals
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.inputs import ReadOptions
 from pulens.inputs.frames import keeps_library
@@ -54,15 +55,13 @@ from pulens.scenario import DEFAULT_SCENARIO, Scenario
 from pulens.selection import (
     Favouring,
     Practice,
-    SelectionInference,
+    estimator_of,
     moved_by,
-    prior_in_practice,
     read_under,
     said_of_labels,
 )
 from pulens.selection.favouring import (
     Direction,
-    FavouringInference,
     Robustness,
     Sensitivity,
     multiple_of,
@@ -84,8 +83,7 @@ if TYPE_CHECKING:  # audits and cells are loaded for those who ask for them
     from pulens.decisions.curve import DecisionCurve
     from pulens.evaluation.decide import Decision
     from pulens.evaluation.reviews import Reviewed
-    from pulens.evaluation.top import Top
-    from pulens.evaluation.top_of_queries import TopOfQueries
+    from pulens.evaluation.top import Top, TopOfQueries
     from pulens.groups.segments import Evaluations
     from pulens.strata import CellTable, StratifiedEvidence
 
@@ -135,19 +133,34 @@ class Evaluation:
     count every unlabelled row as a negative.
     """
 
-    evidence: Evidence
+    read: Evidence  # the rows with what is taken of their labels: all that depends on the design is asked of it
     threshold: float
     threshold_choice: str
     resampling: Resampling | None = None
     worlds: float = DEFAULT_MULTIPLE
     audit: AuditResult | None = None  # what checked rows prove, without any assumption about labelling
     identified: Identified | None = None  # where rows were left out of the check: what is only bounded
-    within: StratifiedEvidence | None = None  # where labels are random only within cells
-    pooled: Evaluation | None = None  # then: the numbers without cells
+    pooled: Evaluation | None = None  # where labels are random only within strata: the numbers without strata
     queries: Queries | None = None  # where ranks can be taken within queries
     beside: tuple[Notice, ...] = ()  # what whoever made the scores has to say about them
-    uneven: Practice | Favouring | None = None  # how labels favour easy positives; without it they are a random draw
-    if_random: Evaluation | None = None  # then: the numbers if labels were a random draw
+    if_random: Evaluation | None = None  # where labels favour some positives: the numbers if they were a random draw
+
+    @property
+    def evidence(self) -> Evidence:
+        """The rows as they were counted."""
+        return self.read.counted
+
+    @property
+    def within(self) -> StratifiedEvidence | None:
+        """The strata, where labels are random only within them."""
+        result: StratifiedEvidence | None = self.read.within
+        return result
+
+    @property
+    def uneven(self) -> Practice | Favouring | None:
+        """How labels favour easy positives; ``None`` where they are a random draw."""
+        result: Practice | Favouring | None = self.read.labels
+        return result
 
     @property
     def tally(self) -> Tally:
@@ -190,14 +203,12 @@ class Evaluation:
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        return _Estimates(self._values, self.threshold, self._doubts, self._contradiction, self.within)
+        return _Estimates(self.masses, self.threshold, self.intervals, self._contradiction)
 
     @property
-    def _values(self) -> Evidence:
-        """What numbers are read off: the evidence itself, or the tally that cells or the labelling weight."""
-        if self._selection is not None:
-            return self._selection.values
-        return self.evidence if self.within is None else self.within.weighted
+    def masses(self) -> Evidence:
+        """What numbers are read off: the rows as counted, or the tally that strata or the labelling weight."""
+        return self.read.masses
 
     @typed
     def with_errors_times(self, factor: float) -> Evaluation:
@@ -214,36 +225,15 @@ class Evaluation:
         random = None if self.if_random is None else self.if_random.standing_at(threshold, choice)
         return replace(self, threshold=threshold, threshold_choice=choice, if_random=random)
 
-    @property
-    def _weighted_rows(self) -> Evidence | None:
-        """The evidence whose labelled rows stand for all positives, where labels favour some; otherwise ``None``."""
-        return None if self.within is not None or self._values is self.evidence else self._values
-
-    @cached_property
-    def _selection(self) -> SelectionInference | FavouringInference | None:
-        """How uneven labels move numbers; ``None`` where labels are random, or every row's class is known."""
-        totals = self.tally.totals
-        if self.uneven is None or not totals.labelled or not totals.unlabelled:
-            return None
-        resampling = self.resampling or Resampling()
-        if isinstance(self.uneven, Favouring):
-            return FavouringInference(self.evidence, resampling, self.uneven)
-        return SelectionInference(self.evidence, resampling, self.uneven)
-
     def moved_by_labelling(self, metric: str) -> float:
         """How far plausible labelling spreads a metric, as a standard deviation; below 0 where a tilt lowers it."""
-        read, facts = read_under(self.evidence, self.uneven), find(metric)
+        facts = find(metric)
 
         def at(tally: Tally, assumptions: Any) -> float:
             return value(facts, tally, assumptions, self.threshold)
 
-        moved = moved_by(read, at, self.class_prior.unlabelled, EVENLY, at_threshold=facts.reads != "ranking")
+        moved = moved_by(self.read, at, self.class_prior.unlabelled, EVENLY, at_threshold=facts.reads != "ranking")
         return math.copysign(float(np.std(moved)), float(moved[-1] - moved[0]))
-
-    @property
-    def _explains_any_rows(self) -> bool:
-        """Whether no rows can rule out how labels are taken to have come about."""
-        return self._selection is not None and self.uneven is not None and self.uneven.explains_any_rows
 
     @property
     def labelling(self) -> str:
@@ -253,26 +243,26 @@ class Evaluation:
         >>> evaluate(*rows, class_prior=0.5).labelling, evaluate(*rows, class_prior=0.5, labelling=3).labelling
         ('practice', 'high scores up to 3 times as likely')
         """
-        if self._selection is not None and self.uneven is not None:
-            return self.uneven.name
-        return "random" if self.within is None else "random within cells"
+        return self.read.labelling_words
+
+    @property
+    def _explains_any_rows(self) -> bool:
+        """Whether no rows can rule out how labels are taken to have come about."""
+        return self.uneven is not None and self.uneven.explains_any_rows
 
     @cached_property
     def cells(self) -> CellTable | None:
         """A row per cell within which labels are random: rows, class prior, recall, label rate, share of positives."""
         if self.within is None or self.pooled is None:
             return None
-        from pulens.strata import StratifiedIntervalEstimator, cell_table
+        from pulens.strata import cell_table
 
-        doubts = self._doubts if isinstance(self._doubts, StratifiedIntervalEstimator) else None
         without = replace(self.pooled, resampling=None)  # values are all that is asked of it here
-        return cell_table(self.within, self.threshold, doubts, self.estimates, without.estimates)
+        return cell_table(self.within, self.threshold, self.intervals, self.estimates, without.estimates)
 
     @cached_property
     def _contradiction(self) -> Contradiction | None:
-        if self.within is not None or self._explains_any_rows:  # no number rests on labels random among all rows
-            return None
-        return find_contradiction(self.evidence, self.worlds)
+        return find_contradiction(self.evidence, self.worlds) if self.read.can_be_ruled_out else None
 
     @property
     def contradiction(self) -> Labelling | None:
@@ -282,7 +272,7 @@ class Evaluation:
     @cached_property
     def threshold_interval(self) -> Interval | None:
         """How far the threshold would move if it were chosen on other such rows; ``None`` if it was given."""
-        return None if self._doubts is None else self._doubts.of_threshold()
+        return None if self.intervals is None else self.intervals.of_threshold()
 
     @cached_property
     def clusters(self) -> Clustering | None:
@@ -290,28 +280,21 @@ class Evaluation:
         if self.evidence.buckets is None:
             return None
         first = next(iter(self.estimates))
-        effect = None
-        if isinstance(self._doubts, IntervalEstimator):
-            metric, tally = METRICS[first], self.tally
+        metric, tally = METRICS[first], self.tally
 
-            def at(prior: float) -> float:
-                return value(metric, tally, self.evidence.assumptions_at(prior), self.threshold)
+        def at(prior: float) -> float:
+            return value(metric, tally, self.evidence.assumptions_at(prior), self.threshold)
 
-            effect = self._doubts.design_effect(metric, self.threshold, at)
+        effect = None if self.intervals is None else self.intervals.design_effect(metric, self.threshold, at)
         return Clustering.of(self.evidence, first, effect)
 
     @cached_property
-    def _doubts(self) -> MetricIntervals | None:
+    def intervals(self) -> MetricIntervals | None:
+        """What finds the intervals of metrics; ``None`` where none are wanted."""
         if self.resampling is None:
             return None
-        if self._selection is not None:
-            return self._selection
         choice = None if self.threshold_choice in FIXED else Choice(METRICS["f1"], self.threshold)
-        if self.within is not None:
-            from pulens.strata import StratifiedIntervalEstimator
-
-            return StratifiedIntervalEstimator(self.within, self.resampling, choice)
-        return IntervalEstimator(self.evidence, self.resampling, choice)
+        return estimator_of(self.read, self.resampling, choice)
 
     @cached_property
     def uncorrected(self) -> Mapping[str, Estimate]:
@@ -320,9 +303,7 @@ class Evaluation:
     @cached_property
     def other_scenario(self) -> OtherScenario | None:
         """Which numbers would move had the labelled rows come about the other way; ``None`` without unlabelled rows."""
-        if self.within is not None or self._explains_any_rows:
-            return None
-        return other_scenario(self.evidence, self.estimates, self.threshold)
+        return other_scenario(self.evidence, self.estimates, self.threshold) if self.read.can_be_ruled_out else None
 
     @cached_property
     def notices(self) -> tuple[Notice, ...]:
@@ -332,10 +313,7 @@ class Evaluation:
         result += [*self._trouble(), *self._diagnosed(self.estimates.get("recall"))]
         if self.other_scenario is not None:
             result += self.other_scenario.notices
-        if self.within is not None:
-            from pulens.strata import cell_notices
-
-            result += cell_notices(self.within)
+        result += self.read.notices
         if self.threshold_choice not in FIXED:
             result.append(chosen_threshold(self.threshold, self.threshold_choice, self.threshold_interval))
         return worst_first(result)
@@ -358,23 +336,17 @@ class Evaluation:
         return [*([] if against is None else [against]), *self.audit.notices]
 
     def _diagnosed(self, recall: Estimate | None = None) -> list[Notice]:
-        """What the counts show; within cells, without what is about labels that are random among all rows."""
+        """What the counts show, without what is about labels random among all rows where they need not be."""
         result = diagnose(self.evidence, None if self._explains_any_rows else recall)
-        return (
-            result
-            if self.within is None and not self._explains_any_rows
-            else [notice for notice in result if notice.code not in OF_ALL_ROWS]
-        )
+        return [notice for notice in result if self.read.can_be_ruled_out or notice.code not in OF_ALL_ROWS]
 
     def _trouble(self, *, beyond_chance: bool = False) -> list[Notice]:
         """Numbers that cannot be, unless they are those of a possible world, and labels that say little."""
-        areas = [] if self.contradiction is not None or self._explains_any_rows else impossible_areas(self._values)
-        rates = (
-            []
-            if self.within is not None or self._explains_any_rows
-            else impossible_rate(self.evidence, beyond_chance=beyond_chance)
-        )
-        return [*areas, *rates, *hardly_known(self.evidence)]
+        result = hardly_known(self.evidence)
+        if self.read.can_be_ruled_out:
+            result = [*impossible_rate(self.evidence, beyond_chance=beyond_chance), *result]
+        areas = [] if self.contradiction is not None or self._explains_any_rows else impossible_areas(self.masses)
+        return [*areas, *result]
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -384,7 +356,7 @@ class Evaluation:
     @cached_property
     def table(self) -> Contingency:
         """Recovered contingency tables at every threshold."""
-        return recover(self._values.tally, self._values.assumptions)
+        return recover(self.masses.tally, self.masses.assumptions)
 
     @property
     def roc(self) -> Curve:
@@ -425,14 +397,10 @@ class Evaluation:
         if threshold is not None and demands:
             raise PulensError(f"a threshold and {next(iter(demands))}= both set the threshold: give one of them.")
         number = check_threshold(self.best_threshold(**demands) if demands else threshold)
-        asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
-        result = {
-            name: _shown(estimate(name, metric, self._values, threshold=number, **asked), self.within, self._doubts)
-            for name, metric in METRICS.items()
-            if metric.reads == "threshold"
-        }
+        every = _Estimates(self.masses, number, self.intervals, self._contradiction)
+        result = {name: every.of(name) for name, metric in METRICS.items() if metric.reads == "threshold"}
         nearest = None if self._contradiction is None else self._contradiction.table(number)
-        table = recover_at(self._values.tally, self._values.assumptions, number) if nearest is None else nearest
+        table = recover_at(self.masses.tally, self.masses.assumptions, number) if nearest is None else nearest
         return OperatingPoint(number, table, FrozenMapping(result))
 
     def best_threshold(self, metric: str | None = None, **parameters: Any) -> float:
@@ -452,7 +420,7 @@ class Evaluation:
         if metric is None and any(name in DEMANDS for name in parameters):
             return demanded_threshold(self, parameters)
         named = {} if metric is None else {"metric": metric}
-        return best_threshold(self._values, **named, **parameters)
+        return best_threshold(self.masses, **named, **parameters)
 
     def _random_labels(self, which: str = "") -> Evaluation:
         """The evaluation that takes labels for random: what is derived for those starts from it."""
@@ -472,8 +440,7 @@ class Evaluation:
         own = self.resampling
         asked: dict[str, Any] = {} if own is None else {"redraws": own.redraws, "seed": own.seed}
         asked["labelling"] = "random"  # what is said of labels is in the evidence
-        evidence = self._weighted()
-        return decide(evidence, **{"confidence": None if own is None else own.confidence, **asked, **demands})
+        return decide(self.read, **{"confidence": None if own is None else own.confidence, **asked, **demands})
 
     def decision_curve(self, *, ratios: Any = None, scores_are: str | None = None) -> DecisionCurve:
         """Net benefit against the cost ratio with a band: of this threshold, or of scores that are probabilities.
@@ -487,15 +454,7 @@ class Evaluation:
 
         threshold = self.threshold if scores_are is None else None
         asked: dict[str, Any] = {"ratios": ratios, "scores_are": scores_are, "resampling": self.resampling}
-        return decision_curve(self._weighted(), threshold=threshold, worlds=self.worlds, **asked)
-
-    def _weighted(self) -> Evidence:
-        """What decisions are read off: the rows as they are, at the tilt in the middle, or with weights of cells."""
-        if self.within is None:
-            return read_under(self.evidence, self.uneven)
-        from pulens.strata import WeightedEvidence
-
-        return WeightedEvidence.of(self.within)
+        return decision_curve(self.read, threshold=threshold, worlds=self.worlds, **asked)
 
     @overload
     def top(self, k: Any, *, per: None = None) -> Top: ...
@@ -512,7 +471,7 @@ class Evaluation:
         >>> round(evaluation.top(4)["recall_at_k"].value, 6)
         0.666667
         """
-        from pulens.evaluation.top_of_queries import top_of_queries
+        from pulens.evaluation.top import top_of_queries
 
         if per is not None:
             own = self._random_labels("cells-queries")
@@ -523,9 +482,9 @@ class Evaluation:
     def _top(self, k: Any, only: Collection[str] | None = None) -> Top:
         from pulens.evaluation.top import top
 
-        asked: dict[str, Any] = {"doubts": self._doubts, "contradiction": self._contradiction}
-        result = top(self._values, k, only=only, **asked)
-        if self._values is self.evidence:
+        asked: dict[str, Any] = {"doubts": self.intervals, "contradiction": self._contradiction}
+        result = top(self.masses, k, only=only, **asked)
+        if self.masses is self.evidence:
             return result
         rows = RankedList.of(self.tally, self.evidence.assumptions)  # weights are not rows
         return replace(result, labelled=float(rows.kinds[0] @ rows.membership(result.k)))
@@ -541,7 +500,7 @@ class Evaluation:
         """
         from pulens.evaluation.top import ladder_of
 
-        rows = RankedList.of(self._values.tally, self._values.assumptions).rows
+        rows = RankedList.of(self.masses.tally, self.masses.assumptions).rows
         return tuple(self._top(k, only=()) for k in ladder_of(rows))
 
     def _queries(self, per: str) -> Queries:
@@ -569,8 +528,7 @@ class Evaluation:
         [0.500, 0.667]
         """
         own = self._random_labels("cells-sensitivity")
-        doubts = own._doubts if isinstance(own._doubts, IntervalEstimator) else None
-        asked = {"factor": factor, "favours": favours, "doubts": doubts, **self._at_own(metric, options)}
+        asked = {"factor": factor, "favours": favours, "doubts": own.intervals, **self._at_own(metric, options)}
         return sensitivity(own.evidence, metric, **asked)
 
     def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
@@ -654,7 +612,7 @@ class Evaluation:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: evidence and the answers found so far, not the redraws behind them."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("_doubts", "_selection")}
+        return {name: value for name, value in self.__dict__.items() if name != "intervals"}
 
     def __str__(self) -> str:
         from pulens.report.text import evaluation_text
@@ -907,33 +865,23 @@ def evaluate(
     )
     question = IntervalOptions.among(locals())
     resampling, multiple = question.resampling, check_multiple(worlds)
+    design = Design.among(locals(), reading)
     said = ReadOptions(weights=weights, **reading)
-    asked = ReviewOptions(
-        reviews=reviews, reviewed_above=reviewed_above, reviewed_below_share=reviewed_below_share, id=id
-    )
-    if per is not None and (labelled_within is not None or not asked.is_silent):
-        refuse_together("reviews-queries" if labelled_within is None else "cells-queries")
-    known = {
-        "practice-cells": labelled_within is not None,
-        "practice-reviews": not asked.is_silent,
-        "practice-noise": bool(question.label_noise),
-    }
-    uneven = said_of_labels(labelling, known)
-    if not asked.is_silent:
-        return _with_reviews(labels, scores, said, asked, question, threshold, labelled_within, split, multiple)
-    if labelled_within is not None:
-        from pulens.evaluation.stratified import evaluate_within
-
-        return evaluate_within(
-            labels, scores, labelled_within, question, said, threshold, split or "estimated", multiple
-        )
-    refuse_without_cells(question, split)
+    uneven = said_of_labels(labelling, design.refused_beside("practice", but="clusters"))
+    if "reviews" in design.facets:
+        return _with_reviews(labels, scores, said, design, question, threshold, multiple)
     queries = None if per is None else read_queries(labels, scores, per, said)
-    rows = (labels, scores, said) if queries is None else (queries.tallies.whole(),)
-    evidence = question.evidence(*rows)
-    draft = under_labels(evidence, uneven, resampling, multiple, queries)
-    at, choice = _threshold_of(draft._values, threshold, "given")
-    return draft.standing_at(at, choice)
+    source = (labels, scores, question, said)
+    if queries is not None:
+        source = (queries.tallies.whole(), None, question, ReadOptions())
+    if design.strata is None:
+        rows = gather_unstratified(*source, design)
+    else:
+        from pulens.strata import gather_design
+
+        rows = gather_design(*source, design)
+    draft = replace(under_labels(rows.evidence, uneven, resampling, multiple, queries), beside=rows.notices)
+    return _standing(draft, rows.pooled, threshold, "given")
 
 
 def under_labels(
@@ -951,47 +899,51 @@ def under_labels(
     random = Evaluation(within_what_is_possible(evidence), math.nan, "given", resampling, multiple, queries=queries)
     if uneven is None:
         return random
-    draft = replace(random, uneven=uneven, if_random=random)
     if isinstance(uneven, Favouring):
-        return replace(draft, worlds=multiple_of(random.evidence, uneven) or multiple)
-    return replace(draft, evidence=prior_in_practice(evidence))
+        worlds = multiple_of(random.evidence, uneven) or multiple
+        return replace(random, read=read_under(random.evidence, uneven), if_random=random, worlds=worlds)
+    return replace(random, read=read_under(evidence, uneven), if_random=random)
 
 
 def _with_reviews(
     labels: Any,
     scores: Any,
     said: ReadOptions,
-    asked: ReviewOptions,
+    design: Design,
     question: IntervalOptions,
     threshold: float | None,
-    within: Any,
-    split: str | None,
     multiple: float,
 ) -> Evaluation:
-    """An evaluation with rows that people checked, alone or beside cells and clusters."""
+    """An evaluation with rows that people checked, alone or beside strata and clusters."""
+    from pulens.evaluation.reviewed_groups import GroupedReviews
     from pulens.evaluation.reviews import fixed_threshold
-    from pulens.evaluation.stratified import evaluate_reviewed
 
-    if within is None:
-        refuse_without_cells(question, split)
+    asked = design.second_phase
+    design.check_priors(question)
     checked = _checked_rows(labels, scores, replace(said, cluster=None), asked, question)
     fixed = fixed_threshold(checked, threshold, asked.reviewed_above)
     choice = "given" if threshold is not None else "fixed before the check"
-    if said.cluster is not None or within is not None:
-        return evaluate_reviewed(
-            labels, scores, within, question, said, asked, checked, (fixed, choice), split, multiple
-        )
-    if question.is_silent_on_prior and checked.prior_of_audit is not None:
-        question = replace(question, class_prior=checked.prior_of_audit)
-    evidence = within_what_is_possible(question.evidence(checked.tally))
-    at, choice = _threshold_of(evidence, fixed, choice)
-    return Evaluation(evidence, at, choice, question.resampling, multiple, checked.at(at), checked.identified(at))
+    if design.facets & {"cells", "clusters"}:
+        grouped = GroupedReviews.read(labels, scores, said, asked, design.strata, scenario=question.scenario)
+        rows = grouped.gathered(question, design.split)
+    else:
+        if question.is_silent_on_prior and checked.prior_of_audit is not None:
+            question = replace(question, class_prior=checked.prior_of_audit)
+        rows = Gathered(question.evidence(checked.tally))
+    draft = replace(under_labels(rows.evidence, None, question.resampling, multiple), beside=rows.notices)
+    result = _standing(draft, rows.pooled, fixed, choice)
+    return replace(result, audit=checked.at(result.threshold), identified=checked.identified(result.threshold))
 
 
-def _threshold_of(evidence: Evidence, threshold: float | None, choice: str) -> tuple[float, str]:
-    if threshold is None:
-        return best_threshold(evidence, "f1"), "best f1 on these rows"
-    return check_threshold(threshold), choice
+def _standing(draft: Evaluation, pooled: Evidence | None, threshold: float | None, choice: str) -> Evaluation:
+    """The evaluation at a threshold, given or the one with the best F1, with the rows without strata as ``pooled``."""
+    at, choice = (
+        (best_threshold(draft.masses), "best f1 on these rows")
+        if threshold is None
+        else (check_threshold(threshold), choice)
+    )
+    result = draft.standing_at(at, choice)
+    return result if pooled is None else replace(result, pooled=replace(result, read=pooled, beside=()))
 
 
 def _checked_rows(
@@ -1012,18 +964,6 @@ def _checked_rows(
     )
     assert result is not None  # somebody spoke of reviews
     return result
-
-
-def refuse_without_cells(question: IntervalOptions, split: str | None) -> None:
-    """What is said of single cells means nothing where none are named."""
-    if split is not None:
-        raise PulensError(f"split={split!r} divides positives among cells: name their column with labelled_within=.")
-    for name in ("class_prior", "unlabelled_prior", "audit"):
-        if isinstance(getattr(question, name), Mapping):
-            raise PulensError(
-                f"{name} is a mapping, which is for cells (labelled_within= names their column) or for segments "
-                "(pulens.evaluate_by): give one number or range."
-            )
 
 
 def best_threshold(evidence: Evidence, metric: str = "f1", **parameters: Any) -> float:
@@ -1053,19 +993,21 @@ class _Estimates(Mapping[str, Estimate]):
         threshold: float,
         doubts: MetricIntervals | None = None,
         contradiction: Contradiction | None = None,
-        within: StratifiedEvidence | None = None,
     ) -> None:
-        self._within = within
         self._asked: dict[str, Any] = {"threshold": threshold, "doubts": doubts, "contradiction": contradiction}
         self._evidence = evidence
         self._found: dict[str, Estimate] = {}
 
     def __getitem__(self, name: str) -> Estimate:
+        if name not in METRICS or not METRICS[name].listed:
+            look_up({}, name)  # refuses
+        return self.of(name)
+
+    def of(self, name: str) -> Estimate:
+        """The estimate of any metric, listed or not."""
         if name not in self._found:
-            if name not in METRICS or not METRICS[name].listed:
-                look_up({}, name)  # refuses
             own = estimate(name, METRICS[name], self._evidence, **self._asked)
-            self._found[name] = _shown(own, self._within, self._asked["doubts"])
+            self._found[name] = withhold(self._evidence.annotated(own, self._asked["doubts"]), METRICS[name])
         return self._found[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -1077,15 +1019,6 @@ class _Estimates(Mapping[str, Estimate]):
 
     def __reduce__(self) -> tuple[Any, ...]:  # what was drawn on the way stays behind
         return FrozenMapping, (dict(self),)
-
-
-def _shown(result: Estimate, within: StratifiedEvidence | None, doubts: MetricIntervals | None) -> Estimate:
-    """The estimate as it is told: with what cells say of it, and without a value that the class prior leaves open."""
-    if within is not None:
-        from pulens.strata import within_cells
-
-        result = within_cells(result, within, doubts)
-    return withhold(result, METRICS[result.metric])
 
 
 def _uncorrected(evidence: Evidence) -> Evidence:

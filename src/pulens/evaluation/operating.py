@@ -34,8 +34,6 @@ def demanded_threshold(evaluation: Evaluation, demands: dict[str, Any]) -> float
     if "top" in demands:
         if len(demands) > 1:
             raise InputError("top= names the k-th row by itself: leave the other demands out, or give capacity=.")
-        if evaluation.within is not None:
-            raise PulensError("the k-th row of the list is known for labels random among all rows: ask .pooled for it.")
         return kth_score(evaluation.evidence, demands["top"])
     sure = {} if any(name in demands for name in FLOORS) else {"confidence": None}
     decision = evaluation.decide(**{**sure, **demands})

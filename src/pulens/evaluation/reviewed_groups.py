@@ -18,9 +18,10 @@ from pulens.audits.answers import POSITIVE, UNDECIDED
 from pulens.counts.buckets import bucket_names
 from pulens.errors import InputError
 from pulens.estimate import Interval
-from pulens.evaluation.review_options import ReviewOptions
 from pulens.evaluation.reviews import Reviewed, column_of, row_reviews
-from pulens.evidence import Evidence, IntervalOptions
+from pulens.evidence import IntervalOptions
+from pulens.evidence.design import Gathered
+from pulens.evidence.review_options import ReviewOptions
 from pulens.inference.kernels.jackknife import (
     FEWEST_BUCKETS,
     freedom_of,
@@ -33,7 +34,8 @@ from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import crossed, is_null
 from pulens.priors import ClassPrior, population_prior
 from pulens.scenario import Scenario
-from pulens.strata import LabellingCells, StratifiedEvidence, read_cells, resolve_strata
+from pulens.strata import LabellingCells, read_cells
+from pulens.strata.gathering import gathered, settled
 from pulens.strata.priors import CellShare, CellShares
 
 HALF = 0.5  # a row that nobody could decide
@@ -139,10 +141,6 @@ class GroupedReviews:
         left = (size * result / seen).sum(axis=1) / np.maximum(size.sum(axis=1), 1.0)
         return _ClusterError(float(jackknife_error(left)), freedom)
 
-    def evidence(self, question: IntervalOptions) -> Evidence:
-        """All rows by bucket of clusters."""
-        return question.evidence(self.rows.labels, self.rows.scores, self.reading)
-
     def shares(self, cells: LabellingCells) -> CellShares:
         r"""Of every cell: the share of positives among its unlabelled rows, and how many rows that is worth.
 
@@ -193,9 +191,11 @@ class GroupedReviews:
             raise InputError(f"a row lies in the cell {unknown[0]!r}, which was not counted.")
         return np.array([indices[name] for name in named], np.int64)
 
-    def cell_evidence(self, question: IntervalOptions, split: str | None) -> StratifiedEvidence:
-        """Cells with the class priors that were said, or those that the checked rows tell."""
+    def gathered(self, question: IntervalOptions, split: str | None) -> Gathered:
+        """All rows, by cell where cells were named, with the class priors that were said or that checked rows tell."""
+        if self.within is None:
+            question = self.question(question)
+            return Gathered(question.evidence(self.rows.labels, self.rows.scores, self.reading))
         cells = self.cells()
-        asked = self.question(question, cells)
-        priors = resolve_strata(cells, asked, split or "estimated")
-        return StratifiedEvidence(cells, priors, asked.label_noise, Scenario(asked.scenario))
+        result = settled(cells, self.question(question, cells), split or "estimated")
+        return gathered(result, replace(question, audit={}) if question.is_silent_on_prior else question)

@@ -21,8 +21,8 @@ from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
 from pulens.errors import AssumptionError, InputError, PulensError
 from pulens.estimate import Estimate
-from pulens.evaluation.review_options import NothingLabelledError, ReviewOptions
 from pulens.evidence import IntervalOptions
+from pulens.evidence.review_options import NothingLabelledError, ReviewOptions
 from pulens.frozen import FrozenMapping
 from pulens.inference.kernels.resampling import check_seed
 from pulens.inputs import ReadOptions, read_sample

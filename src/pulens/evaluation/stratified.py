@@ -1,84 +1,17 @@
-"""An evaluation where labels are random within cells only: clinics or channels that label at rates of their own."""
+"""The class prior of every stratum: clinics or channels that label at rates of their own."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
-from pulens.evaluation.evaluate import Evaluation, best_threshold
-from pulens.evaluation.review_options import ReviewOptions
-from pulens.evaluation.reviewed_groups import GroupedReviews
-from pulens.evaluation.reviews import Reviewed
-from pulens.evidence import Evidence, IntervalOptions
-from pulens.evidence.combinations import refuse_together
+from pulens.evidence import Design, IntervalOptions
 from pulens.inputs import ReadOptions
 from pulens.inputs.reading import said
 from pulens.keywords import forwards_keywords
-from pulens.metrics.parts.measure import check_threshold
-from pulens.metrics.parts.possible_worlds import within_what_is_possible
-from pulens.notice import Notice, Severity
 from pulens.scenario import DEFAULT_SCENARIO
-from pulens.strata import PriorsWithin, StratifiedEvidence, gather_cells, priors_within
+from pulens.strata import PriorsWithin, gather_cells, priors_within
 from pulens.types import Clusters, Column, LabelValues, RowsLike, Strata, Values
-
-
-def evaluate_within(
-    source: Any,
-    scores: Any,
-    within: Any,
-    question: IntervalOptions,
-    reading: ReadOptions,
-    threshold: float | None,
-    split: str,
-    multiple: float,
-) -> Evaluation:
-    """What :func:`pulens.evaluate` gives with ``labelled_within``."""
-    result = gather_cells(source, scores, within, question, reading, split)
-    choice = "best f1 on these rows" if threshold is None else "given"
-    if len(result.cells) == 1:
-        plain = without_cells(result, question)
-        number = best_threshold(plain) if threshold is None else check_threshold(threshold)
-        return Evaluation(plain, number, choice, question.resampling, multiple, beside=(one_cell(result),))
-    weighted = result.weighted  # refuses cells that hold no positives
-    number = best_threshold(weighted) if threshold is None else check_threshold(threshold)
-    pooled = Evaluation(without_cells(result, question), number, choice, question.resampling, multiple)
-    return Evaluation(result.evidence, number, choice, question.resampling, multiple, within=result, pooled=pooled)
-
-
-def evaluate_reviewed(
-    source: Any,
-    scores: Any,
-    within: Any,
-    question: IntervalOptions,
-    reading: ReadOptions,
-    asked: ReviewOptions,
-    checked: Reviewed,
-    threshold: tuple[float | None, str],
-    split: str | None,
-    multiple: float,
-) -> Evaluation:
-    """What :func:`pulens.evaluate` gives with checked rows beside cells, clusters, or both."""
-    grouped = GroupedReviews.read(source, scores, reading, asked, within, scenario=question.scenario)
-    result = None if within is None else grouped.cell_evidence(question, split)
-    beside = () if result is None or len(result.cells) > 1 else (one_cell(result),)
-    if result is None:
-        question = grouped.question(question)
-        evidence = within_what_is_possible(grouped.evidence(question))
-    else:
-        evidence = result.evidence
-    fixed, choice = threshold
-    read_off = evidence if result is None else result.weighted
-    number = best_threshold(read_off) if fixed is None else check_threshold(fixed)
-    choice = choice if fixed is not None else "best f1 on these rows"
-    proved = (checked.at(number), checked.identified(number))
-    if result is None:
-        return Evaluation(evidence, number, choice, question.resampling, multiple, *proved)
-    whole = without_cells(result, replace(question, audit={}) if question.is_silent_on_prior else question)
-    if beside:
-        return Evaluation(whole, number, choice, question.resampling, multiple, *proved, beside=beside)
-    pooled = Evaluation(whole, number, choice, question.resampling, multiple)
-    return Evaluation(evidence, number, choice, question.resampling, multiple, *proved, within=result, pooled=pooled)
 
 
 @forwards_keywords(ReadOptions)
@@ -116,7 +49,7 @@ def estimate_prior_within(
     positive, negative, unlabelled
         Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
     cluster
-        Refused, with the reason: see docs/concepts/limits.md.
+        Column of clusters whose rows are alike, or one id per row for arrays: intervals allow for them.
     labelled_within
         The column of cells, several that cross, or one value per row for arrays.
     method, scenario, label_noise, audit, seed
@@ -151,22 +84,6 @@ def estimate_prior_within(
     reading |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
-    if reading.get("cluster") is not None:
-        refuse_together("clusters-cell-priors")
+    design = Design.among(reading, {"labelled_within": labelled_within})
     question = IntervalOptions(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)
-    return priors_within(gather_cells(labels, scores, labelled_within, question, ReadOptions(**reading)))
-
-
-def one_cell(result: StratifiedEvidence) -> Notice:
-    """One cell is no cells: labels that are random within it are random among all rows."""
-    said = f"Every row has the same value of {result.cells.words}, so the numbers are those without cells."
-    return Notice(Severity.NOTE, "one-cell", said)
-
-
-def without_cells(result: StratifiedEvidence, question: IntervalOptions) -> Evidence:
-    """The same rows and class prior, were labels random among all of them."""
-    by_cell = any(isinstance(getattr(question, name), Mapping) for name in ("class_prior", "unlabelled_prior", "audit"))
-    if not by_cell:
-        return within_what_is_possible(question.settle(result.cells.whole_buckets or result.cells.whole))
-    prior = replace(result.class_prior, notices=())
-    return within_what_is_possible(replace(result.evidence, class_prior=prior))
+    return priors_within(gather_cells(labels, scores, design.strata, question, ReadOptions(**reading)))

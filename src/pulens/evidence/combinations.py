@@ -23,11 +23,11 @@ PRACTICE = "labels as uneven as in practice (`--labelling practice`)"
 CELLS, CLUSTERS, REVIEWS = "cells (`--within`)", "several rows per person (`--cluster`)", "checked rows (`--reviews`)"
 
 COMBINATIONS = {
-    "cells-segments": Refused(
+    "cells-gaps": Refused(
         CELLS,
-        "segments (`--group-by`)",
-        "cells are added up to one evaluation, and segments are kept separate",
-        "segments alone: labels are taken to be random within each of them",
+        "gaps between groups (`--gaps`)",
+        "a gap's interval is found from the rows of both groups, and those of cells have weights",
+        "`--group-by` without `--gaps`: an evaluation of every group within its cells",
     ),
     "cells-sensitivity": Refused(
         CELLS,
@@ -52,12 +52,6 @@ COMBINATIONS = {
         "bounds (`--bounds`)",
         "bands of ranks take rows for independent",
         "leave the bounds out: evaluations allow for rows that belong together",
-    ),
-    "clusters-cell-priors": Refused(
-        CLUSTERS,
-        "estimates of the cells' class priors alone (`pulens prior --within`)",
-        "estimates within cells take rows for independent",
-        "leave the clusters out, or evaluate with class priors of the cells or an audit of them",
     ),
     "clusters-watch": Refused(
         CLUSTERS,

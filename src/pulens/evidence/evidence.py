@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
+from pulens.estimate import Estimate
+from pulens.inference.kernels.jackknife import FEWEST_BUCKETS
 from pulens.keywords import check_kinds
+from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
@@ -81,19 +85,62 @@ class Evidence:
         return self.labelling == "practice"
 
     @property
+    def can_be_ruled_out(self) -> bool:
+        """Whether labels are taken for random among all rows, which the rows themselves may contradict."""
+        return True
+
+    @property
     def within(self) -> Any:
-        """The cells within which labels are random, where these rows stand for them."""
+        """The strata within which labels are random, where these rows stand for them."""
+        return None
+
+    @property
+    def labels(self) -> Any:
+        """How labels favour some positives; ``None`` where they are a random draw."""
         return None
 
     @property
     def counted(self) -> Evidence:
-        """The rows as they were counted: weights of cells are not rows."""
+        """The rows as they were counted: weights of strata are not rows."""
         return self
+
+    @property
+    def masses(self) -> Evidence:
+        """What numbers are read off: the tally in which labelled rows stand for all positives."""
+        return self
+
+    @property
+    def labelling_words(self) -> str:
+        """How positives are taken to have been labelled."""
+        return "random"
 
     @property
     def by_itself(self) -> Evidence:
         """Of rows that were taken for one cell those rows; else the evidence itself."""
         return self
+
+    @property
+    def has_too_few_clusters(self) -> bool:
+        """Whether rows belong together in so few clusters that no interval can be found."""
+        return self.buckets is not None and min(self.buckets.held) < FEWEST_BUCKETS
+
+    def mapped(self, change: Callable[[Any], Any]) -> Evidence:
+        """The same rows under other scores, which rise with the old ones."""
+        tally = self.counted.tally.mapped(change)
+        return self.with_tally(tally, None if self.buckets is None else self.buckets.mapped(tally, change))
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What the design has to say beside the class prior's own notices."""
+        return []
+
+    def annotated(self, result: Estimate, intervals: Any = None, **parameters: Any) -> Estimate:
+        """An estimate read off these rows, with what the design has to say of it."""
+        return result
+
+    def with_class_prior(self, class_prior: ClassPrior) -> Evidence:
+        """The same rows at another class prior of all of them."""
+        return replace(self, class_prior=class_prior)
 
     def with_tally(self, tally: Tally, buckets: BucketTally | None = None) -> Evidence:
         """The same assumptions about other counts, such as a redrawn tally."""

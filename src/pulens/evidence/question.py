@@ -16,7 +16,7 @@ from pulens.errors import InputError
 from pulens.evidence.evidence import Evidence
 from pulens.evidence.resolving import resolve_class_prior
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling, check_resampling, check_seed
-from pulens.inputs import ReadOptions, holds_buckets, read_buckets, read_tally
+from pulens.inputs import ReadOptions, read_counts
 from pulens.keywords import check_kinds, forwards_keywords
 from pulens.priors import ClassPrior
 from pulens.priors.clustered import allowing_for_clusters
@@ -105,9 +105,7 @@ class IntervalOptions:
             return bin_errors(tally, self.settle(tally).assumptions)
 
         arguments = {} if reading is None else reading.arguments
-        if "cluster" in arguments or holds_buckets(source):
-            return self.resolve_clusters(read_buckets(source, scores, bin_errors=errors_of_bins, **arguments))
-        return self.settle(read_tally(source, scores, bin_errors=errors_of_bins, **arguments))
+        return self.settle(read_counts(source, scores, bin_errors=errors_of_bins, **arguments))
 
     def resolve_clusters(self, counted: BucketTally) -> Evidence:
         """What rows show that belong together: an estimated class prior is surer of itself than they allow."""

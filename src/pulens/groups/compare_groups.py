@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from pulens.confidence import check_confidence
 from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
+from pulens.evidence import Design
 from pulens.groups.clustered_rates import ClusteredRates
 from pulens.groups.common_prior import CommonPrior
 from pulens.groups.gap_rates import (
@@ -106,6 +107,7 @@ def gaps_by(
     columns = names_of("group_by", group_by)
     if not columns or len(set(columns)) < len(columns):
         raise InputError(f"group_by names the columns whose groups are compared, each once, got {shown(group_by)}.")
+    Design.among(options).check("gaps")
     result = {name: _gaps_in(source, name, columns, metric, threshold, confidence, options) for name in columns}
     return result[group_by] if isinstance(group_by, str) else GapsByColumn(result)
 

@@ -21,7 +21,7 @@ from pulens.errors import InputError, PulensError, UnknownNameError, listed, sho
 from pulens.estimate import Estimate
 from pulens.evaluation.clustering import SegmentClusters
 from pulens.evaluation.evaluate import Evaluation, best_threshold, evaluate, under_labels
-from pulens.evidence import ASSUMED, Evidence, IntervalOptions
+from pulens.evidence import ASSUMED, Design, Evidence, IntervalOptions
 from pulens.evidence.combinations import refuse_together
 from pulens.frozen import offered
 from pulens.groups.batch import covers, evaluate_batch
@@ -31,10 +31,10 @@ from pulens.groups.grouped_rows import GroupedRows, plain_of
 from pulens.groups.grouped_rows import title_of as title_of
 from pulens.groups.segment_priors import PriorSource, SegmentPriors, refuse_beside_column, settle, without_prior
 from pulens.inference.kernels.resampling import Resampling
-from pulens.inputs import read_tallies
+from pulens.inputs import read_counts
 from pulens.inputs.frames import keeps_library
 from pulens.inputs.reading import said
-from pulens.inputs.tallies import read_bucket_tallies, read_constants
+from pulens.inputs.tallies import read_constants
 from pulens.keywords import forwards_keywords, names_of, typed
 from pulens.metrics import among, find, leading
 from pulens.metrics.parts.measure import check_threshold
@@ -51,6 +51,7 @@ from pulens.types import Clusters, Column, LabelValues, RowsLike
 
 if TYPE_CHECKING:
     from pulens.groups.gaps import Gaps
+    from pulens.groups.stratified_segments import StratifiedSegments
     from pulens.report.segments_shown import About
 
 #: What is found for every segment unless ``metrics`` says otherwise; the tables show the first three.
@@ -196,11 +197,14 @@ class Evaluations(Mapping[Any, Evaluation]):
     threshold_words: str = ""
     rows: GroupedRows | None = None
     uneven: Practice | Favouring | None = None  # how labels favour easy positives
+    within: str = ""  # the columns within which labels are random, where they are not so in a whole segment
 
     @property
     def labelling(self) -> str:
         """How positives are taken to have come by their labels, in every segment."""
-        return "random" if self.uneven is None else self.uneven.name
+        if self.uneven is not None:
+            return self.uneven.name
+        return f"random within {self.within}" if self.within else "random"
 
     def __getitem__(self, segment: Any) -> Evaluation:
         return self.segments[segment].evaluation
@@ -290,6 +294,8 @@ class Evaluations(Mapping[Any, Evaluation]):
         """
         from pulens.groups.compare_groups import gaps_of_rows
 
+        if self.within:
+            refuse_together("cells-gaps")
         if self.rows is None:
             raise PulensError("these evaluations hold no counts of rows: gaps are those of what evaluate_by returns.")
         return gaps_of_rows(self.rows, metric, confidence=confidence, columns=columns, found=self)
@@ -365,6 +371,10 @@ def evaluate_by(
     In case-control data nothing says how the positives behind one class prior divide among the segments, so one number
     is refused, unless ``same_prior=True`` takes it for every segment.
 
+    With ``labelled_within`` every segment is evaluated within its own cells. A class prior given for segments is then a
+    number or a range, which is divided among the segment's cells, or a mapping from cell to one; where none is given
+    each cell's is estimated.
+
     Parameters
     ----------
     source, group_by
@@ -413,8 +423,9 @@ def evaluate_by(
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
     )
-    if options.pop("labelled_within", None) is not None or options.pop("split", None) is not None:
-        refuse_together("cells-segments")
+    design = Design.among(options, {"group_by": group_by})
+    for name in ("labelled_within", "split"):
+        options.pop(name, None)
     names, multiple = names_of("metrics", metrics), check_multiple(worlds)
     for name in names:
         find(name)
@@ -426,7 +437,14 @@ def evaluate_by(
         question = replace(question, class_prior=column)
     counted, buckets = _count_groups(source, group_by, question, options)
     tallies = Tallies.of(counted)
-    uneven = said_of_labels(labelling, {"practice-noise": bool(question.label_noise)})
+    if design.strata is not None:
+        from pulens.groups.stratified_segments import StratifiedSegments
+
+        said_of_labels(labelling, design.refused_beside("practice"))
+        asked: Any = {**options, "bin_errors": _errors_of_bins(question)}
+        stratified = StratifiedSegments.read(source, tallies, question, design, asked, same_prior=same_prior)
+        return _within_strata(stratified, design, question, threshold, names, multiple, _Told(progress, len(tallies)))
+    uneven = said_of_labels(labelling, design.refused_beside("practice", but="clusters"))
 
     def as_used(evidence: Evidence) -> ClassPrior:
         return under_labels(evidence, uneven, None, multiple).class_prior
@@ -454,6 +472,41 @@ def evaluate_by(
     return Evaluations(group_by, segments, skipped, names, resolved.words, words, rows, uneven)
 
 
+def _within_strata(
+    segments: StratifiedSegments,
+    design: Design,
+    question: IntervalOptions,
+    threshold: Any,
+    names: tuple[str, ...],
+    multiple: float,
+    told: _Told,
+) -> Evaluations:
+    """An evaluation of every segment, whose labels are random within strata."""
+    from pulens.groups.stratified_segments import source_of
+
+    each = is_among(threshold, ("each",))
+    common = None if each or not segments.strata else segments.best_threshold() if threshold is None else threshold
+    result: dict[Any, int | Segment] = {}
+    for segment, rows in segments.gathered():
+        draft = replace(under_labels(rows.evidence, None, question.resampling, multiple), beside=rows.notices)
+        at = draft.best_threshold() if common is None else check_threshold(common)
+        evaluation = draft.standing_at(at, "best f1 on these rows" if common is None else "given")
+        if rows.pooled is not None:
+            evaluation = replace(evaluation, pooled=replace(evaluation, read=rows.pooled, beside=()))
+        result[segment] = _segment(segment, evaluation, source_of(evaluation), names)
+        told.more(1)
+    if not result:
+        raise InputError(
+            f"none of the {len(segments.skipped)} segments of {design.segments!r} can be evaluated; the first: "
+            f"{next(iter(segments.skipped.values()), 'there are no rows')}"
+        )
+    words = "class priors: of the cells of each segment"
+    at_words = _threshold_words(common, was_chosen=threshold is None)
+    table = Segments(result, None, "given")
+    within = next(iter(segments.strata.values())).cells.words
+    return Evaluations(design.segments, table, segments.skipped, names, words, at_words, within=within)
+
+
 def read_groups(source: Any, group_by: str, *, threshold: float, **options: Any) -> GroupedRows:
     """The rows of every group at a threshold, without a class prior: what gaps in recall rest on."""
     common, question = check_threshold(threshold), _question(options)
@@ -468,12 +521,10 @@ def _count_groups(
     source: Any, group_by: str, question: IntervalOptions, options: Mapping[str, Any]
 ) -> tuple[Mapping[Any, Tally], dict[Any, BucketTally]]:
     """The rows of every group, and by bucket of clusters where a column says which of them belong together."""
-    told: Any = {**options, "group_by": group_by, "bin_errors": _errors_of_bins(question)}
-    if told.get("cluster") is None:
-        told.pop("cluster", None)
-        return read_tallies(source, **told), {}
-    buckets = read_bucket_tallies(source, **told)
-    return {group: one.tally for group, one in buckets.items()}, buckets
+    counted = read_counts(source, **{**options, "group_by": group_by, "bin_errors": _errors_of_bins(question)})
+    if options.get("cluster") is None:
+        return counted, {}
+    return {group: one.tally for group, one in counted.items()}, counted
 
 
 def _metric_columns(metric: str, estimates: Sequence[Estimate]) -> dict[str, list[Any]]:
@@ -680,6 +731,6 @@ def estimate_in(evaluation: Evaluation, name: str) -> Estimate:
     facts = find(name)
     if facts.listed:
         return evaluation.estimates[name]
-    options: Any = {"threshold": evaluation.threshold, "doubts": evaluation._doubts}
-    result = estimate_metric(name, facts, evaluation._values, **options, contradiction=evaluation._contradiction)
+    options: Any = {"threshold": evaluation.threshold, "doubts": evaluation.intervals}
+    result = estimate_metric(name, facts, evaluation.masses, **options, contradiction=evaluation._contradiction)
     return withhold(result, facts)

@@ -6,13 +6,15 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pulens.estimate import Interval
+from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
-from pulens.inference.chosen import Choice
+from pulens.inference.chosen import Choice, Chooser
 from pulens.inference.clustered import ChosenWithBuckets, ClusterJackknife
 from pulens.inference.design_distribution import DesignDistribution
 from pulens.inference.kernels.jackknife import FEWEST_BUCKETS
@@ -27,7 +29,7 @@ from pulens.inference.prior_uncertainty import KnownOfPrior, holding
 from pulens.inference.sampling_distribution import SamplingDistribution
 from pulens.inference.threshold import ChosenThreshold, FixedThreshold
 
-__all__ = ["Choice", "IntervalEstimator", "MetricInterval", "MetricIntervals"]
+__all__ = ["Choice", "IntervalEstimator", "MetricInterval", "MetricIntervals", "interval_estimator"]
 
 
 class MetricInterval(NamedTuple):
@@ -58,6 +60,12 @@ class MetricIntervals(ABC):
 
     def of_threshold(self) -> Interval | None:
         """Where redraws choose their threshold; ``None`` where it was given, or redraws choose none."""
+        return None
+
+    def design_effect(
+        self, metric: Any, threshold: float | None, value_at: Callable[[float], float], **parameters: Any
+    ) -> float | None:
+        """How many times the variance is what it would be if rows were independent; ``None`` where that is unknown."""
         return None
 
 
@@ -131,6 +139,15 @@ class IntervalEstimator(EstimatesIntervals, SamplingDistribution):
         error = ClusterJackknife(self, target).error(own)
         result = (error / alone) ** 2 if alone > 0 else math.nan
         return result if math.isfinite(result) else None
+
+
+@singledispatch
+def interval_estimator(evidence: Evidence, resampling: Resampling, choice: Chooser | None = None) -> EstimatesIntervals:
+    """What finds the intervals of an evidence's metrics, by what kind of evidence it is.
+
+    Strata register their own where it is defined: nothing else asks what the design is.
+    """
+    return IntervalEstimator(evidence, resampling, choice)
 
 
 def in_doubt(

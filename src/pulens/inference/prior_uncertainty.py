@@ -38,7 +38,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, singledispatch
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -194,6 +194,12 @@ class PriorUncertainty:
         draws = self.possible(self.drawn(_even_normals()))
         nodes = np.unique(self.possible(self.drawn(NODES)))
         return nodes, np.clip(draws, nodes[0], nodes[-1])
+
+
+@singledispatch
+def known_of_prior(evidence: Evidence, order: Callable[[Any], Floats]) -> KnownOfPrior:
+    """What is known of the class prior; of those of strata, which extreme splits fill in this ``order``."""
+    return PriorUncertainty(evidence)
 
 
 def _even_normals() -> Floats:

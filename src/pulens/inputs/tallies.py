@@ -451,6 +451,23 @@ def read_bucket_tallies(
     return result
 
 
+def read_counts(source: Any, scores: Any = None, *, group_by: Any = None, cluster: Any = None, **reading: Any) -> Any:
+    """Rows counted as their design says: by cluster where some belong together, separately where ``group_by`` is given.
+
+    What :func:`read_tally`, :func:`read_buckets`, :func:`read_tallies` or :func:`read_bucket_tallies` returns.
+
+    >>> print(read_counts([1, 0, 0], [3, 2, 1]), read_counts([1, 0, 0], [3, 2, 1], cluster=[1, 1, 2]), sep="; ")
+    Tally(1 labelled, 2 unlabelled, 3 distinct scores); BucketTally(1 labelled, 2 unlabelled, 3 distinct scores, 2...
+    """
+    if group_by is None and (cluster is not None or holds_buckets(source)):
+        return read_buckets(source, scores, cluster=cluster, **reading)
+    if group_by is None:
+        return read_tally(source, scores, **reading)
+    if cluster is None:
+        return read_tallies(source, group_by=group_by, **reading)
+    return read_bucket_tallies(source, group_by=group_by, cluster=cluster, **reading)
+
+
 def _refuse_another_role(reading: ReadOptions) -> None:
     """Ids are compared as they are written, and 0.0 and -0.0 are one score: a column cannot be read as both."""
     for taken, what in ((reading.score, "scores"), (reading.label, "labels"), (reading.weight, "weights")):

@@ -16,7 +16,7 @@ import numpy as np
 from pulens.atomic_write import AnyPath, write_whole
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, shown
-from pulens.evidence.combinations import refuse_together
+from pulens.evidence import Design
 from pulens.inputs import READING
 from pulens.keywords import forwards_keywords, names_of
 from pulens.locks import locked
@@ -163,8 +163,7 @@ def watch(
     >>> found.status, list(found.windows)[-1]
     ('quiet', '2026-06-09')
     """
-    if cluster is not None:
-        refuse_together("clusters-watch")
+    Design(cluster=cluster).check("watch")
     others = ("reference", "windows", "reading", "cluster")
     named = {name: value for name, value in locals().items() if name not in (*others, "others")}
     with nullcontext() if state is None else locked(state):

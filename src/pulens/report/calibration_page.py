@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pulens.calibration.masses import count_bins
-from pulens.calibration.probabilities import probability_tally
+from pulens.calibration.probabilities import as_probabilities
 from pulens.calibration.recalibrators import RECALIBRATORS
 from pulens.estimate import Estimate
 from pulens.notice import Severity, worst_first
@@ -48,7 +48,7 @@ POINTS_OF_MAP = 201
 def reliability_data(evidence: Evidence, reliability: Reliability, scores_are: str = "probability") -> dict[str, Any]:
     """Counts and sums of scores per bin, from which the diagram follows at any class prior."""
     edges = np.array([reliability.bins[0].low, *(one.high for one in reliability.bins)])
-    counted = count_bins(probability_tally(evidence.tally, scores_are), edges)
+    counted = count_bins(as_probabilities(evidence, scores_are).tally, edges)
     intervals = [one.interval for one in reliability.bins]
     return {
         "edges": edges.tolist(),

@@ -41,8 +41,7 @@ def usual_costs(class_prior: float) -> Costs:
 
 def evaluation_card(evaluation: Evaluation, tops: Sequence[Top] = ()) -> dict[str, Any] | None:
     """Of an evaluation: the cheapest threshold at the usual costs next to its own; ``None`` where none is known."""
-    weighted = evaluation.within is not None or evaluation._weighted_rows is not None
-    if weighted or evaluation.evidence.buckets is not None:
+    if evaluation.masses is not evaluation.evidence or evaluation.evidence.buckets is not None:
         return None  # costs are known for labels that are a random draw
     evidence, costs = evaluation.evidence, usual_costs(evaluation.class_prior.value)
     try:

@@ -22,7 +22,6 @@ from pulens.report.summary import Row, Summary, summarise
 from pulens.report.text import AGAINST
 from pulens.report.top import ladder_rows, top_data, top_places
 from pulens.report.words import percent, prior_words, title_of
-from pulens.strata import WeightedEvidence
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -129,7 +128,7 @@ def _weighted(evaluation: Evaluation) -> Evidence | None:
     """The evidence whose labelled rows are weighted, by cells or by the labelling; ``None`` where all count alike."""
     if evaluation.within is not None:
         return as_rows(evaluation.within)
-    return evaluation._weighted_rows
+    return None if evaluation.masses is evaluation.evidence else evaluation.masses
 
 
 def _slider_note(evaluation: Evaluation) -> str:
@@ -199,12 +198,8 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     from pulens.calibration import reliability
     from pulens.report.calibration_page import reliability_data
 
-    evidence, within = evaluation._weighted_rows or evaluation.evidence, evaluation.within
-    if within is not None:
-        diagram = reliability(WeightedEvidence.of(within), scores_are=scores_are)
-        return reliability_data(as_rows(within), diagram, scores_are)
-    diagram = reliability(evidence, scores_are=scores_are, labelling="random")  # what is said is in the evidence
-    return reliability_data(evidence, diagram, scores_are)
+    diagram = reliability(evaluation.masses, scores_are=scores_are, labelling="random")  # what is said is in them
+    return reliability_data(_weighted(evaluation) or evaluation.evidence, diagram, scores_are)
 
 
 def render(name: str, scripts: tuple[str, ...], data: dict[str, Any], /, **context: Any) -> str:

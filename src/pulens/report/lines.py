@@ -35,6 +35,8 @@ def assumed_of(scenario: Scenario, labelling: str, door: str) -> str:
 
     if labelling == "practice":
         return f"easy positives are labelled first, as in practice ({scenario})"
+    if labelling.startswith("random within"):
+        return f"labels {labelling} only ({scenario})"
     if labelling != "random":
         return f"{labelling} to be labelled ({scenario})"
     return f"random labels ({scenario}); on real labels such intervals held {held_on_real_labels(door):.0%}"

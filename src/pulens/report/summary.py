@@ -204,8 +204,8 @@ def precision_by_prior(evaluation: Evaluation) -> tuple[tuple[float, Estimate], 
     result = []
     for share in np.geomspace(max(reach.low, most / 20), most, PRIORS_SHOWN).tolist():
         value = population_prior(share, evidence.tally.totals, evidence.scenario, evidence.label_noise)
-        tried = replace(evidence, class_prior=ClassPrior(value, share, prior.method.replace("estimated", "tried")))
-        own = replace(evaluation, evidence=tried, if_random=None)
+        tried = ClassPrior(value, share, prior.method.replace("estimated", "tried"))
+        own = replace(evaluation, read=evaluation.read.with_class_prior(tried), if_random=None)
         result.append((value, own["precision"]))
     return tuple(result)
 

@@ -192,10 +192,6 @@ class FavouringInference(MetricIntervals):
     resampling: Resampling
     favouring: Favouring
 
-    @property
-    def values(self) -> Evidence:
-        return self.evidence
-
     @cached_property
     def _random(self) -> IntervalEstimator:
         return IntervalEstimator(self.evidence, self.resampling)

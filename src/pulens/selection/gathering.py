@@ -19,4 +19,4 @@ def gather_labelled(source: Any, scores: Any = None, *, labelling: object = None
     >>> [labelling_of(gather_labelled(*rows, class_prior=0.5, labelling=each)) for each in (None, "random")]
     ['practice', 'random']
     """
-    return read_as_said(gather_within(source, scores, **named), labelling)
+    return read_as_said(gather_within(source, scores, **named), labelling, named.get("labelled_within"))

@@ -26,7 +26,6 @@ from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
 from pulens.selection.distortion import distort, label_frequency
 from pulens.selection.practice import Practice
-from pulens.selection.tilted import TiltedEvidence
 from pulens.selection.tilts import TiltDistribution
 from pulens.types import Floats
 
@@ -49,11 +48,6 @@ class SelectionInference(MetricIntervals):
     @cached_property
     def tilts(self) -> TiltDistribution:
         return TiltDistribution(self.evidence, self.practice)
-
-    @cached_property
-    def values(self) -> Evidence:
-        """What numbers are read off: the rows at the tilt in the middle."""
-        return TiltedEvidence.of(self.evidence, self.practice)
 
     @cached_property
     def _random(self) -> IntervalEstimator:

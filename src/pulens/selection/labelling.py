@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from pulens.errors import AssumptionError, shown
 from pulens.estimate import Interval
-from pulens.evidence import Evidence
+from pulens.evidence import Design, Evidence
 from pulens.evidence.combinations import refuse_together
-from pulens.inference.intervals import MetricIntervals
+from pulens.inference.chosen import Chooser
+from pulens.inference.intervals import MetricIntervals, interval_estimator
 from pulens.inference.kernels.resampling import Resampling
 from pulens.metrics.parts.rests_on import is_estimated
 from pulens.priors import population_prior
@@ -71,17 +73,16 @@ def said_of_labels(labelling: object, known: Mapping[str, bool]) -> Practice | F
     return uneven
 
 
-def read_as_said(evidence: Evidence, labelling: object) -> Evidence:
-    """What numbers are read off, by what is said of labels, or else by what is known of the rows."""
+def read_as_said(evidence: Evidence, labelling: object, strata: Any = None) -> Evidence:
+    """What numbers are read off, by what is said of labels, or else by what is known of the rows.
+
+    ``strata`` are those that were named, of which there may be one only.
+    """
     if isinstance(evidence, TiltedEvidence):  # was said where the rows were read
         return evidence
-    together = evidence.counted.buckets is not None
-    known = {
-        "practice-cells": evidence.within is not None and not together,
-        "practice-clusters": together,
-        "practice-noise": bool(evidence.label_noise),
-    }
-    return read_under(evidence, said_of_labels(labelling, known))
+    strata = evidence.within if strata is None and evidence.by_itself is evidence else strata
+    design = Design(strata=strata, cluster=evidence.counted.buckets, label_noise=evidence.counted.label_noise)
+    return read_under(evidence, said_of_labels(labelling, design.refused_beside("practice")))
 
 
 def read_under(evidence: Evidence, uneven: Practice | Favouring | None) -> Evidence:
@@ -97,25 +98,23 @@ def read_under(evidence: Evidence, uneven: Practice | Favouring | None) -> Evide
 
 def labelling_of(evidence: Evidence) -> str:
     """How labels are taken to have come about, in a word or two."""
-    return evidence.labels.name if isinstance(evidence, TiltedEvidence) and evidence.labels else "random"
+    return "random" if evidence.labels is None else str(evidence.labels.name)
 
 
 def told_under(interval: Interval | None, evidence: Evidence) -> Interval | None:
     """An interval with what it rests on, where labels are not taken for random."""
-    if interval is None or not isinstance(evidence, TiltedEvidence) or evidence.labels is None:
+    if interval is None or evidence.labels is None:
         return interval
     return replace(interval, guarantee=evidence.labels.guarantee)
 
 
-def estimator_of(evidence: Evidence, resampling: Resampling) -> MetricIntervals:
-    """What finds intervals of metrics that are read off this evidence."""
-    if isinstance(evidence, TiltedEvidence) and isinstance(evidence.labels, Favouring):
+def estimator_of(evidence: Evidence, resampling: Resampling, choice: Chooser | None = None) -> MetricIntervals:
+    """What finds intervals of metrics that are read off this evidence; under uneven labels thresholds are given."""
+    if evidence.labels is None:
+        return interval_estimator(evidence, resampling, choice)
+    if isinstance(evidence.labels, Favouring):
         return FavouringInference(evidence.counted, resampling, evidence.labels)
-    if isinstance(evidence, TiltedEvidence) and isinstance(evidence.labels, Practice):
-        return SelectionInference(evidence.counted, resampling, evidence.labels)
-    from pulens.strata import interval_estimator
-
-    return interval_estimator(evidence, resampling)
+    return SelectionInference(evidence.counted, resampling, evidence.labels)
 
 
 def prior_in_practice(evidence: Evidence) -> Evidence:

@@ -21,7 +21,7 @@ from pulens.evidence import Evidence
 from pulens.inference.kernels.quantiles import one_tail
 from pulens.inference.kernels.redraws import MOST_BLOCKS, compress
 from pulens.inference.method import IntervalMethod, Limits
-from pulens.priors import population_prior
+from pulens.priors import ClassPrior, population_prior
 from pulens.selection.practice import Favouring, Practice
 from pulens.selection.tilts import TiltDistribution, TiltRange
 from pulens.types import Floats
@@ -63,6 +63,19 @@ class TiltedEvidence(Evidence):
     def counted(self) -> Evidence:
         assert self.rows is not None
         return self.rows
+
+    @property
+    def masses(self) -> Evidence:
+        """At the tilt in the middle; of a factor up to which labels may favour some, the rows as they were counted."""
+        return self.counted if isinstance(self.labels, Favouring) else self
+
+    @property
+    def can_be_ruled_out(self) -> bool:
+        return not self.explains_any_rows
+
+    @property
+    def labelling_words(self) -> str:
+        return "random" if self.labels is None else self.labels.name
 
     @property
     def target_population(self) -> str:
@@ -112,6 +125,10 @@ class TiltedEvidence(Evidence):
         """The same rows at few thresholds that stand for all: enough to say what another labelling changes."""
         tally = self.counted.tally
         return self if len(tally) <= MOST_BLOCKS else self.with_tally(compress(tally))
+
+    def with_class_prior(self, class_prior: ClassPrior) -> TiltedEvidence:
+        assert self.labels is not None
+        return TiltedEvidence.of(self.counted.with_class_prior(class_prior), self.labels)
 
     def with_tally(self, tally: Tally, buckets: Any = None) -> TiltedEvidence:
         """The same assumptions about other rows, as they were counted."""

@@ -1,11 +1,12 @@
 """Labels that are random only within cells: recovered cell by cell, put together by what the cells hold."""
 
+from pulens.inference.intervals import interval_estimator
 from pulens.strata.answer import CellRow, CellTable, cell_notices, cell_table, within_cells
 from pulens.strata.counts import LabellingCells, check_cells
 from pulens.strata.equal_rates import EqualRates, equal_rates
 from pulens.strata.evidence import StratifiedEvidence
-from pulens.strata.gathering import as_one_cell, gather_cells, gather_within
-from pulens.strata.intervals import StratifiedIntervalEstimator, interval_estimator, uncertainty_of
+from pulens.strata.gathering import as_one_cell, gather_cells, gather_design, gather_within
+from pulens.strata.intervals import StratifiedIntervalEstimator, uncertainty_of
 from pulens.strata.prior_answer import CellPriorRow, PriorsWithin, priors_within
 from pulens.strata.priors import CellPriors, resolve_strata
 from pulens.strata.reading import read_cells
@@ -32,6 +33,7 @@ __all__ = [
     "equal_rates",
     "extreme_recalls",
     "gather_cells",
+    "gather_design",
     "gather_within",
     "interval_estimator",
     "priors_within",

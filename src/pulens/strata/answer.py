@@ -142,7 +142,7 @@ class CellTable(Sequence[CellRow]):
 def cell_table(
     evidence: StratifiedEvidence,
     threshold: float,
-    doubts: StratifiedIntervalEstimator | None,
+    doubts: Any,
     within: Mapping[str, Estimate],
     pooled: Mapping[str, Estimate],
 ) -> CellTable:
@@ -232,15 +232,6 @@ def cell_notices(evidence: StratifiedEvidence) -> list[Notice]:
                 "cells-without-labels",
                 f"{len(names)} of {len(evidence.cells)} cells ({listed(names, limit=5)}) have no labelled row: their "
                 f"recall is unknown and taken to be that of the others. They hold {share:.1%} of the positives.",
-            )
-        )
-    if evidence.cells.buckets and evidence.priors.is_estimated:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "cell-priors-of-clusters",
-                "The cells' class priors are estimated as though rows were independent, and rows of one cluster are "
-                "not: intervals of numbers that rest on them may be too narrow. Give class priors for the cells.",
             )
         )
     unused = (totals[:, 1] == 0) & (totals[:, 0] > 0)

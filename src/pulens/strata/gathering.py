@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from pulens.counts.tally import Tally
-from pulens.errors import PulensError
-from pulens.evidence import ASSUMED, Evidence, IntervalOptions, gather
+from pulens.evidence import ASSUMED, Design, Evidence, IntervalOptions, gather
+from pulens.evidence.design import OF_CELLS, Gathered, gather_unstratified
 from pulens.inputs import ReadOptions
 from pulens.keywords import forwards_keywords
+from pulens.metrics.parts.possible_worlds import within_what_is_possible
+from pulens.notice import Notice, Severity
 from pulens.recovery.binning_error import bin_errors
 from pulens.scenario import Scenario
 from pulens.strata.counts import LabellingCells
@@ -38,25 +42,45 @@ def settled(cells: LabellingCells, question: IntervalOptions, split: str = "esti
     return StratifiedEvidence(cells, priors, question.label_noise, Scenario(question.scenario))
 
 
-@forwards_keywords(gather)
-def gather_within(
-    source: Any, scores: Any = None, *, labelled_within: Any = None, split: str | None = None, **named: Any
-) -> Evidence:
-    """What ``pulens.evidence.gather`` gives; with ``labelled_within``, cells that stand for one tally.
+def gather_design(
+    source: Any, scores: Any, question: IntervalOptions, reading: ReadOptions, design: Design
+) -> Gathered:
+    """Rows read and counted as their design says, with the class prior of all of them, or of each stratum."""
+    if design.strata is None:
+        return gather_unstratified(source, scores, question, reading, design)
+    split = design.split or "estimated"
+    return gathered(gather_cells(source, scores, design.strata, question, reading, split), question)
+
+
+def gathered(result: StratifiedEvidence, question: IntervalOptions) -> Gathered:
+    """Strata with their class priors. One stratum is none: labels random within it are random among all rows."""
+    if len(result.cells) > 1:
+        return Gathered(WeightedEvidence.of(result), partial(pooled, result, question))
+    said = f"Every row has the same value of {result.cells.words}, so the numbers are those without cells."
+    return Gathered(pooled(result, question), notices=(Notice(Severity.NOTE, "one-cell", said),))
+
+
+def pooled(result: StratifiedEvidence, question: IntervalOptions) -> Evidence:
+    """The same rows and class prior, were labels random among all of them."""
+    if not any(isinstance(getattr(question, name), Mapping) for name in OF_CELLS):
+        return within_what_is_possible(question.settle(result.cells.whole_buckets or result.cells.whole))
+    prior = replace(result.class_prior, notices=())
+    return within_what_is_possible(replace(result.evidence, class_prior=prior))
+
+
+@forwards_keywords(gather, ("labelled_within", "split"))
+def gather_within(source: Any, scores: Any = None, **named: Any) -> Evidence:
+    """What ``pulens.evidence.gather`` gives; with ``labelled_within``, strata that stand for one tally.
 
     >>> labels, scores, site = [1] * 10 + [0] * 20, list(range(30)), ["a", "b"] * 15
     >>> gather_within(labels, scores, labelled_within=site, class_prior={"a": 0.4, "b": 0.5}).within.cells.names
     ('a', 'b')
     """
-    if labelled_within is None:
-        if split is not None:
-            raise PulensError(
-                f"split={split!r} divides positives among cells: name their column with labelled_within=."
-            )
-        return gather(source, scores, **named)
+    design = Design.among(named)
     question = IntervalOptions(**{name: named.pop(name) for name in ASSUMED if name in named})
-    result = gather_cells(source, scores, labelled_within, question, ReadOptions(**named), split or "estimated")
-    return WeightedEvidence.of(result)
+    for name in ("labelled_within", "split"):
+        named.pop(name, None)
+    return gather_design(source, scores, question, ReadOptions(**named), design).evidence
 
 
 def as_one_cell(evidence: Evidence, question: IntervalOptions) -> StratifiedEvidence:

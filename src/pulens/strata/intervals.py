@@ -15,13 +15,13 @@ from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
 from pulens.inference.bootstrap import average_precisions, values_at_threshold
 from pulens.inference.chosen import NONE, Chooser, ChosenReplicates
-from pulens.inference.intervals import EstimatesIntervals, IntervalEstimator
+from pulens.inference.intervals import EstimatesIntervals, interval_estimator
 from pulens.inference.kernels.jackknife import JACKKNIFE
 from pulens.inference.kernels.quantiles import percentiles
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured, Target
 from pulens.inference.method import Limits
-from pulens.inference.prior_uncertainty import Mixture, PriorUncertainty, Treatment, holding
+from pulens.inference.prior_uncertainty import KnownOfPrior, Mixture, Treatment, holding, known_of_prior
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency, missing_of
 from pulens.scenario import Scenario
@@ -31,6 +31,7 @@ from pulens.strata.evidence import StratifiedEvidence
 from pulens.strata.priors import PriorSetting
 from pulens.strata.rates import StratumRates
 from pulens.strata.redraws import StratumRedraws
+from pulens.strata.weighted import WeightedEvidence
 from pulens.types import Floats, Places
 
 DRAWS_ONE_BY_ONE = 40  # class priors at which such a metric is looked at
@@ -237,11 +238,9 @@ def _is_counted(metric: Measured) -> bool:
     return bool(getattr(metric, "counted", False)) or metric.ignores_class_prior
 
 
-def interval_estimator(evidence: Evidence, resampling: Resampling, choice: Chooser | None = None) -> EstimatesIntervals:
-    """What finds the intervals of an evidence's metrics."""
-    if evidence.within is None:
-        return IntervalEstimator(evidence, resampling, choice)
-    return StratifiedIntervalEstimator(evidence.within, resampling, choice)
+@interval_estimator.register
+def _(evidence: WeightedEvidence, resampling: Resampling, choice: Chooser | None = None) -> StratifiedIntervalEstimator:
+    return StratifiedIntervalEstimator(evidence.cells, resampling, choice)
 
 
 @dataclass(frozen=True)
@@ -288,14 +287,16 @@ class StratumPriorUncertainty:
         return Mixture(values, np.full(values.size, error(setting)))
 
 
-def uncertainty_of(evidence: Evidence, threshold: float) -> PriorUncertainty | StratumPriorUncertainty:
-    """What is known of the class prior, or of those of strata, which extreme splits fill in order of their recalls."""
-    strata: StratifiedEvidence | None = evidence.within
-    if strata is None:
-        return PriorUncertainty(evidence)
+@known_of_prior.register
+def _(evidence: WeightedEvidence, order: Callable[[Any], Floats]) -> StratumPriorUncertainty:
+    return StratumPriorUncertainty(evidence.cells, lambda: order(evidence))
 
-    def order() -> Floats:
-        recalls = strata.recalls(threshold if math.isfinite(threshold) else 0.0)
+
+def uncertainty_of(evidence: Evidence, threshold: float) -> KnownOfPrior:
+    """What is known of the class prior, or of those of strata, which extreme splits fill in order of their recalls."""
+
+    def order(strata: WeightedEvidence) -> Floats:
+        recalls = strata.cells.recalls(threshold if math.isfinite(threshold) else 0.0)
         return np.where(np.isnan(recalls), 0.5, recalls)
 
-    return StratumPriorUncertainty(strata, order)
+    return known_of_prior(evidence, order)

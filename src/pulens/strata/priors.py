@@ -19,6 +19,7 @@ from pulens.inference.prior_uncertainty import PriorUncertainty
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
 from pulens.priors.audit import check_audit, prior_from_audit
+from pulens.priors.clustered import design_effect, few_clusters_for_prior
 from pulens.priors.estimate import FEWEST_LABELLED, FEWEST_UNLABELLED, estimate_from_tally
 from pulens.priors.pooling import pooled_logits
 from pulens.recovery.feasibility import largest_possible_prior
@@ -404,6 +405,11 @@ class _Own:
 
 
 def _own_estimates(cells: LabellingCells, question: IntervalOptions) -> _Own:
+    """Of every cell by its own rows; where rows belong together, with the variance of as many rows as these are worth.
+
+    That is :math:`D` times the variance, :math:`D` being the design effect of the area between the cell's labelled and
+    unlabelled rows. Pooling takes cells for independent, so that what a cluster does to several at once is left out.
+    """
     method = question.class_prior if isinstance(question.class_prior, str) else None
     logits, variances = np.full(len(cells), np.nan), np.full(len(cells), np.nan)
     result: list[ClassPrior | None] = [None] * len(cells)
@@ -414,8 +420,11 @@ def _own_estimates(cells: LabellingCells, question: IntervalOptions) -> _Own:
         prior = estimate_from_tally(
             tally, method, scenario=question.scenario, label_noise=question.label_noise, confidence=0.95
         )
+        if cells.buckets:
+            prior = replace(prior, notices=(*few_clusters_for_prior(prior, cells.buckets[index]), *prior.notices))
         result[index] = prior
         logits[index], variances[index] = as_log_odds(prior)
+        variances[index] *= design_effect(cells.buckets[index]) if cells.buckets else 1.0
     return _Own(logits, variances, tuple(result))
 
 
@@ -504,8 +513,9 @@ def _estimated(cells: LabellingCells, question: IntervalOptions, caps: Floats) -
 
 def _about_few(cells: LabellingCells, own: _Own) -> tuple[Notice, ...]:
     few = [name for name, row in zip(cells.names, cells.totals, strict=True) if row[0] < FEW_LABELLED and row[1]]
-    result = []
     alone = [p for p in own.priors if p is not None]
+    clusters = {each.code: each for p in alone for each in p.notices if each.code == "few-clusters-for-prior"}
+    result = list(clusters.values())
     if len(alone) < len(cells):
         result.append(
             Notice(

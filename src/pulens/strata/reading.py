@@ -10,11 +10,11 @@ import numpy as np
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import InputError, listed, shown
-from pulens.inputs import ReadOptions, read_sample, read_tallies
+from pulens.inputs import ReadOptions, read_counts, read_sample
 from pulens.inputs.arrays import listed_values
 from pulens.inputs.clusters import cluster_codes
 from pulens.inputs.columns import is_null
-from pulens.inputs.tallies import buckets_of_part, check_totals, read_bucket_tallies
+from pulens.inputs.tallies import buckets_of_part, check_totals
 from pulens.strata.counts import LabellingCells, cell_title, check_cells
 
 
@@ -31,8 +31,7 @@ def read_cells(source: Any, scores: Any, within: Any, reading: ReadOptions, **op
     else:
         columns = columns_of(within, reading)
         group_by: Any = columns[0] if len(columns) == 1 else columns
-        read = read_tallies if reading.cluster is None else read_bucket_tallies
-        cells = LabellingCells.of(columns, read(source, group_by=group_by, **options, **reading.arguments))
+        cells = LabellingCells.of(columns, read_counts(source, group_by=group_by, **options, **reading.arguments))
     check_totals(Totals(*(float(total) for total in cells.totals.sum(axis=0))))
     check_cells(cells)
     return cells

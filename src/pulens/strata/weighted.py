@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from pulens.counts.tally import Tally
+from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, student_quantile
 from pulens.inference.kernels.quantiles import normal_quantile
 from pulens.inference.kernels.redraws import compress
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.replicates import Replicates
+from pulens.notice import Notice
 from pulens.strata.clustered import StratifiedBuckets, added_up
 from pulens.strata.counts import LabellingCells
 from pulens.strata.evidence import StratifiedEvidence
@@ -63,6 +64,30 @@ class WeightedEvidence(Evidence):
         return self.cells.evidence
 
     @property
+    def can_be_ruled_out(self) -> bool:
+        """Labels differ between strata: what contradicts labels random among all rows is no news."""
+        return False
+
+    @property
+    def labelling_words(self) -> str:
+        return "random within cells"
+
+    @property
+    def notices(self) -> list[Notice]:
+        from pulens.strata.answer import cell_notices
+
+        return cell_notices(self.cells)
+
+    def annotated(self, result: Estimate, intervals: Any = None, **parameters: Any) -> Estimate:
+        """An estimate that says what it rests on, and what the strata's class priors alone leave open of it.
+
+        ``parameters`` are those of the metric.
+        """
+        from pulens.strata.answer import within_cells
+
+        return within_cells(result, self.cells, intervals, **parameters)
+
+    @property
     def by_itself(self) -> Evidence:
         return self if self.alone is None else self.alone
 
@@ -90,7 +115,7 @@ class WeightedEvidence(Evidence):
     def mapped(self, change: Callable[[Any], Any]) -> WeightedEvidence:
         """The same rows under other scores, which rise with the old ones."""
         cells = self.cells.cells
-        tallies = tuple(_mapped(tally, change) for tally in cells.tallies)
+        tallies = tuple(tally.mapped(change) for tally in cells.tallies)
         buckets = tuple(held.mapped(tally, change) for held, tally in zip(cells.buckets, tallies, strict=False))
         return self.with_cells(LabellingCells(cells.columns, cells.names, tallies, buckets))
 
@@ -250,9 +275,3 @@ class MassReplicates:
         return np.minimum(
             np.searchsorted(-self.thresholds, -np.asarray(scores, float), side="left"), self.thresholds.size - 1
         )
-
-
-def _mapped(tally: Tally, change: Callable[[Any], Any]) -> Tally:
-    labelled, unlabelled, negative = tally.increments()
-    scores = np.asarray(change(np.asarray(tally.thresholds, float)), float)
-    return Tally.from_increments(scores, labelled, unlabelled, negative if tally.has_negatives else None)

@@ -1,20 +1,33 @@
-"""The plan of the house in figures: how large it is, how tangled, and which names and walls are not respected.
+"""The architecture in figures: size, complexity, branches on the design, and the functions that rows pass through.
 
-Usage: python benchmarks/house.py [CHECKOUT ...]    several checkouts stand beside each other, as before and after
-       python benchmarks/house.py --private [CHECKOUT]    the imports of private things across packages, one a line
-       python benchmarks/house.py --complex [CHECKOUT]    functions above complexity 15, one a line
+Usage: python benchmarks/architecture.py [CHECKOUT ...]    several checkouts side by side, as before and after
+       python benchmarks/architecture.py --private [CHECKOUT]    imports of private things across packages, one a line
+       python benchmarks/architecture.py --complex [CHECKOUT]    functions above complexity 15, one a line
+       python benchmarks/architecture.py --walks    functions, modules and packages that each command calls
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
+import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PACKAGE = "pulens"
+#: Lines that ask what the design is, by pattern.
+ASKED = {
+    "isinstance(WeightedEvidence)": r"isinstance\([^)]*WeightedEvidence",
+    "branches on within": r"\bif .*\bwithin\b|\bwithin\b (?:is|is not) None",
+    "branches on clusters": r"buckets is (?:not )?None|is_clustered",
+    "branches on the prior's treatment": r"treatment (?:==|!=)",
+    "FEWEST_BUCKETS": r"FEWEST_BUCKETS",
+}
 BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.Assert, ast.match_case)
 
 
@@ -168,13 +181,93 @@ def figures(root: Path) -> dict[str, int]:
         "class names defined twice": len(classes_defined_twice(root)),
         "private imports across packages": len(private_imports(root)),
         "packages without __all__": len(without_all(root)),
+        **{name: lines_with(root, pattern) for name, pattern in ASKED.items()},
     }
+
+
+def lines_with(root: Path, pattern: str) -> int:
+    """Lines of all modules in which a pattern occurs."""
+    texts = (path.read_text(encoding="utf-8") for path in (root / "src" / PACKAGE).rglob("*.py"))
+    return sum(bool(re.search(pattern, line)) for text in texts for line in text.splitlines())
 
 
 def without_all(root: Path) -> list[str]:
     """Packages that do not say what of them is public."""
     trees = modules(root)
     return [name for name in packages(root) if "__all__" not in _assigned(trees[name])]
+
+
+class Walk(NamedTuple):
+    """What one command passes through."""
+
+    functions: int
+    modules: int
+    packages: int
+    depth: int
+    calls: int
+    recoveries: int
+
+
+def walk(command: list[str]) -> Walk:
+    """Run a command of the package that is imported, and count its calls; everything is loaded beforehand."""
+    from pulens.cli import main as run
+
+    seen: set[Any] = set()
+    depth = deepest = calls = recoveries = 0
+
+    def follow(frame: Any, event: str, _: Any) -> None:
+        nonlocal depth, deepest, calls, recoveries
+        code = frame.f_code
+        if f"/{PACKAGE}/" not in code.co_filename or code.co_name.startswith("<"):
+            return
+        if event == "return":
+            depth -= 1
+        elif event == "call":
+            depth, calls = depth + 1, calls + 1
+            deepest = max(deepest, depth)
+            recoveries += code.co_name in ("recover_many",) or code.co_qualname == "Recovery.of"
+            seen.add((code.co_filename, code.co_qualname))
+
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        run(command)
+        sys.setprofile(follow)
+        try:
+            run(command)
+        finally:
+            sys.setprofile(None)
+    files = {file for file, _ in seen}
+    return Walk(len(seen), len(files), len({Path(file).parent for file in files}), deepest, calls, recoveries)
+
+
+def walks() -> Iterator[tuple[str, Walk]]:
+    """Commands on 3,000 rows of two models in three cells and 150 clusters."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    cell, person = rng.choice(["n", "s", "e"], 3000), rng.integers(0, 150, 3000)
+    positive = rng.random(3000) < np.select([cell == "n", cell == "s"], [0.2, 0.3], 0.4)
+    label = positive & (rng.random(3000) < 0.4)
+    first, second = (1 / (1 + np.exp(-rng.normal(gap * positive - 1))) for gap in (1.8, 1.4))
+    with tempfile.TemporaryDirectory() as folder:
+        file = f"{folder}/rows.csv"
+        rows = zip(label * 1, first, second, cell, person, strict=True)
+        lines = [",".join(map(str, row)) for row in rows]
+        Path(file).write_text("\n".join(["label,a,b,cell,person", *lines]))
+        one = [file, "--class-prior", "0.3", "--labelling", "random"]
+        both = ["--within", "cell", "--cluster", "person"]
+        models = ["--score", "a", "--score", "b", "--redraws", "300"]
+        costs = ["--cost-miss", "5", "--cost-alarm", "1"]
+        commands = {
+            "evaluate": ["evaluate", *one, "--score", "a"],
+            "evaluate --within --cluster": ["evaluate", *one, "--score", "a", *both],
+            "compare": ["compare", *one, *models],
+            "compare --within --cluster": ["compare", *one, *models, *both],
+            "calibrate": ["calibrate", *one, "--score", "a"],
+            "calibrate --within --cluster": ["calibrate", *one, "--score", "a", *both],
+            "decide --within --cluster": ["decide", *one, "--score", "a", *costs, *both],
+        }
+        for name, command in commands.items():
+            yield name, walk(command)
 
 
 def main(arguments: list[str]) -> None:
@@ -188,6 +281,11 @@ def main(arguments: list[str]) -> None:
         for each in functions(roots[0]):
             if each.complexity > 15:
                 print(each.complexity, each.module, each.name)
+        return
+    if "--walks" in asked:
+        print(f"{'':<30}" + "".join(f"{name:>12}" for name in Walk._fields))
+        for name, result in walks():
+            print(f"{name:<30}" + "".join(f"{number:>12,}" for number in result), flush=True)
         return
     columns = [figures(root) for root in roots]
     print(f"{'':<34}" + "".join(f"{root.resolve().name:>14}" for root in roots))
