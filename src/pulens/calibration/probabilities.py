@@ -40,7 +40,7 @@ def as_probabilities(evidence: Evidence, scores_are: str) -> Evidence:
     if isinstance(evidence, WeightedEvidence):
         probability_tally(evidence.tally, scores_are)  # refuses what is none
         return evidence.mapped(_logistic if scores_are == "logit" else np.asarray)
-    tally, buckets = probability_tally(evidence.counted.tally, scores_are), evidence.buckets
+    tally, buckets = probability_tally(evidence.counted.tally, scores_are), evidence.counted.buckets
     if buckets is not None:
         buckets = buckets.mapped(tally, _logistic if scores_are == "logit" else np.asarray)
     return evidence.with_tally(tally, buckets)

@@ -168,7 +168,7 @@ def recalibrate(
     if scores_are == "probability":
         probabilities = probability_tally((evidence.counted if evidence.within is None else evidence).tally)
         if evidence.within is None:
-            evidence = evidence.with_tally(probabilities, evidence.buckets)
+            evidence = evidence.with_tally(probabilities, evidence.counted.buckets)
     rows = evidence.counted.tally
     if rows.totals.labelled < folds and not rows.is_weighted:
         raise InputError(f"{folds} folds need at least {folds} labelled positives, got {rows.totals.labelled:g}.")
@@ -268,8 +268,8 @@ def _dealt(evidence: Evidence, folds: int, rng: np.random.Generator) -> Iterator
             others, own = (evidence.with_cells(LabellingCells(cells.columns, cells.names, each)) for each in both)
             yield others, own
         return
-    rows = evidence.counted.tally
-    parts = deal(rows, folds, rng) if evidence.buckets is None else deal_buckets(evidence.buckets, folds, rng)
+    rows, buckets = evidence.counted.tally, evidence.counted.buckets
+    parts = deal(rows, folds, rng) if buckets is None else deal_buckets(buckets, folds, rng)
     for fold, part in enumerate(parts):
         rest_of = _sum([other for index, other in enumerate(parts) if index != fold])
         yield evidence.with_tally(rest_of), evidence.with_tally(part)

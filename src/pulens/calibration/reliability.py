@@ -251,7 +251,8 @@ def reliability_of_bins(
         low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
         inside = np.clip(np.nan_to_num(share), 0.0, 1.0)
         tilted = partial(_shares_of, edges=counted.edges)
-        low, high = moved_ends(evidence, inside, (low, high), tilted, one_tail(confidence), at_threshold=True)
+        tail = one_tail(confidence)
+        low, high = moved_ends(evidence, inside, (low, high), tilted, tail, at_threshold=True, locally=True)
     known = check_redraws(redraws) > 1 and not has_too_few_clusters(evidence)
     rows = count_bins(evidence.counted.tally, counted.edges).counts
     bins = tuple(

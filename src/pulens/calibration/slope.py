@@ -161,7 +161,7 @@ def _errors(evidence: Evidence, covariance: Any, confidence: float) -> Any:
 
 def _times_as_wide(evidence: Evidence, confidence: float) -> Any:
     """How many times as wide as for independent rows the intervals are: the line is fitted without each bucket."""
-    buckets = evidence.buckets
+    evidence, buckets = evidence.as_read, evidence.buckets
     if buckets is None:
         return np.ones(2)
     thresholds = compress(buckets.without([])).thresholds

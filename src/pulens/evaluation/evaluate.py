@@ -228,7 +228,12 @@ class Evaluation:
         resampling = self.resampling or Resampling()
         if isinstance(self.uneven, Favouring):
             return FavouringInference(self.evidence, resampling, self.uneven)
-        return SelectionInference(self.evidence, resampling, self.uneven)
+        return SelectionInference(self.evidence, resampling, self.uneven, self._choice)
+
+    @property
+    def _choice(self) -> Choice | None:
+        """How the threshold was chosen on these rows, if it was."""
+        return None if self.threshold_choice in FIXED else Choice(METRICS["f1"], self.threshold)
 
     def moved_by_labelling(self, metric: str) -> float:
         """How far plausible labelling spreads a metric, as a standard deviation; below 0 where a tilt lowers it."""
@@ -306,12 +311,11 @@ class Evaluation:
             return None
         if self._selection is not None:
             return self._selection
-        choice = None if self.threshold_choice in FIXED else Choice(METRICS["f1"], self.threshold)
         if self.within is not None:
             from pulens.strata import StratifiedIntervalEstimator
 
-            return StratifiedIntervalEstimator(self.within, self.resampling, choice)
-        return IntervalEstimator(self.evidence, self.resampling, choice)
+            return StratifiedIntervalEstimator(self.within, self.resampling, self._choice)
+        return IntervalEstimator(self.evidence, self.resampling, self._choice)
 
     @cached_property
     def uncorrected(self) -> Mapping[str, Estimate]:

@@ -91,6 +91,11 @@ class Evidence:
         return self
 
     @property
+    def as_read(self) -> Evidence:
+        """The rows that numbers are read off, whatever else is known of how they came about."""
+        return self
+
+    @property
     def by_itself(self) -> Evidence:
         """Of rows that were taken for one cell those rows; else the evidence itself."""
         return self

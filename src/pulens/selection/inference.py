@@ -14,6 +14,7 @@ from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
 from pulens.inference.bootstrap import values_at_threshold
+from pulens.inference.chosen import Chooser, limits_of_choice
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.jackknife import redraw_buckets
 from pulens.inference.kernels.quantiles import percentiles
@@ -22,6 +23,7 @@ from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured
 from pulens.inference.percentile import AveragePrecisionReadTwice
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, holding
+from pulens.inference.replicates import Replicates
 from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
 from pulens.selection.distortion import distort, label_frequency
@@ -45,6 +47,7 @@ class SelectionInference(MetricIntervals):
     evidence: Evidence
     resampling: Resampling
     practice: Practice
+    choice: Chooser | None = None  # how the threshold was chosen on the same rows, if it was
 
     @cached_property
     def tilts(self) -> TiltDistribution:
@@ -83,6 +86,8 @@ class SelectionInference(MetricIntervals):
         if not ends:
             return None
         low, high = holding(known, min(low for low, _ in ends), max(high for _, high in ends))
+        if self.choice is not None and metric.reads == "threshold":
+            low, high = self._of_choice(metric, known, (low, high), parameters)
         if self.resampling.factor != 1:  # more was drawn than rows: what that adds is what it adds for random labels
             wide = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
             added = 1 - 1 / self.resampling.factor**2
@@ -95,6 +100,20 @@ class SelectionInference(MetricIntervals):
         method = METHOD if factor == 1 else f"{METHOD}, errors of the rows times {factor:.3g}"
         result = Interval(low, high, confidence, method, self.practice.guarantee)
         return MetricInterval(result, result)
+
+    def _of_choice(self, metric: Measured, known: float, given: tuple[float, float], parameters: Any) -> Any:
+        """The interval with what choosing the threshold adds: redraws at the tilt in the middle, which chose it."""
+        again = self._again
+
+        def values(replicates: Replicates) -> Floats:
+            return values_at_threshold(metric.compute, replicates.tables(), metric.lowest, metric.highest, **parameters)
+
+        errors = again.chosen_at(again.evidence.class_prior.unlabelled).errors(values)
+        return limits_of_choice(known, errors, again.tail(self.resampling.tail), given, also_given=True)
+
+    @cached_property
+    def _again(self) -> IntervalEstimator:
+        return IntervalEstimator(self.values.as_read, self.resampling, self.choice)
 
     @cached_property
     def _shares(self) -> tuple[float | None, ...]:

@@ -20,7 +20,7 @@ from pulens.scalars import real
 from pulens.selection.favouring import FavouringInference, multiple_of
 from pulens.selection.inference import SelectionInference
 from pulens.selection.practice import Favouring, Practice, shipped
-from pulens.selection.tilted import TiltedEvidence
+from pulens.selection.tilted import TiltedEvidence, tilted_rows
 
 LARGEST_FACTOR = 1e6
 HIGHEST = 0.999  # of the share of positives among the unlabelled rows: beyond it there are no negatives left
@@ -75,12 +75,7 @@ def read_as_said(evidence: Evidence, labelling: object) -> Evidence:
     """What numbers are read off, by what is said of labels, or else by what is known of the rows."""
     if isinstance(evidence, TiltedEvidence):  # was said where the rows were read
         return evidence
-    together = evidence.counted.buckets is not None
-    known = {
-        "practice-cells": evidence.within is not None and not together,
-        "practice-clusters": together,
-        "practice-noise": bool(evidence.label_noise),
-    }
+    known = {"practice-cells": evidence.within is not None, "practice-noise": bool(evidence.label_noise)}
     return read_under(evidence, said_of_labels(labelling, known))
 
 
@@ -97,14 +92,16 @@ def read_under(evidence: Evidence, uneven: Practice | Favouring | None) -> Evide
 
 def labelling_of(evidence: Evidence) -> str:
     """How labels are taken to have come about, in a word or two."""
-    return evidence.labels.name if isinstance(evidence, TiltedEvidence) and evidence.labels else "random"
+    tilted = tilted_rows(evidence)
+    return "random" if tilted is None or tilted.labels is None else tilted.labels.name
 
 
 def told_under(interval: Interval | None, evidence: Evidence) -> Interval | None:
     """An interval with what it rests on, where labels are not taken for random."""
-    if interval is None or not isinstance(evidence, TiltedEvidence) or evidence.labels is None:
+    tilted = tilted_rows(evidence)
+    if interval is None or tilted is None or tilted.labels is None:
         return interval
-    return replace(interval, guarantee=evidence.labels.guarantee)
+    return replace(interval, guarantee=tilted.labels.guarantee)
 
 
 def estimator_of(evidence: Evidence, resampling: Resampling) -> MetricIntervals:
