@@ -157,7 +157,7 @@ def recalibrate(
     >>> table = pandas.DataFrame(claims())
     >>> repaired = recalibrate(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2)
     >>> print(repaired.map)
-    beta: logit p = 0.9201 + 1.113 ln s - 0 ln(1 - s)
+    beta: logit p = 0.916 + 1.111 ln s - 0 ln(1 - s)
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster

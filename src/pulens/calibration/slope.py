@@ -98,7 +98,7 @@ def calibration_slope(
     >>> from pulens.testing import claims
     >>> table = pandas.DataFrame(claims())
     >>> print(calibration_slope(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2).slope)
-    calibration_slope 0.800 [0.334, 1.184]
+    calibration_slope 0.796 [0.329, 1.189]
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster

@@ -85,9 +85,10 @@ class SelectionInference(MetricIntervals):
                 ends.append(percentiles(values, tail, tail))
         if not ends:
             return None
-        low, high = holding(known, min(low for low, _ in ends), max(high for _, high in ends))
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
         if self.choice is not None and metric.reads == "threshold":
             low, high = self._of_choice(metric, known, (low, high), parameters)
+        low, high = holding(known, low, high)
         if self.resampling.factor != 1:  # more was drawn than rows: what that adds is what it adds for random labels
             wide = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
             added = 1 - 1 / self.resampling.factor**2
@@ -109,7 +110,7 @@ class SelectionInference(MetricIntervals):
             return values_at_threshold(metric.compute, replicates.tables(), metric.lowest, metric.highest, **parameters)
 
         errors = again.chosen_at(again.evidence.class_prior.unlabelled).errors(values)
-        return limits_of_choice(known, errors, again.tail(self.resampling.tail), given, also_given=True)
+        return limits_of_choice(known, errors, again.tail(self.resampling.tail), given)
 
     @cached_property
     def _again(self) -> IntervalEstimator:
