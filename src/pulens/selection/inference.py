@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -35,6 +35,7 @@ from pulens.types import Floats
 NODES = 9  # shares of a drawn class prior at which tilts are found, and in between linear
 TILTS_TRIED = 9  # of a metric that has no form for many redraws at once
 QUANTILES = 41
+CHOSEN_AGAIN = 300  # redraws in which a threshold is chosen anew: enough for how much better it looks than it is
 LEVELS_KEY, HIDDEN_KEY = 101, 102  # streams of the tilts and of the hidden positives that are flagged
 RANKED: tuple[Any, ...] = (AreaUnderROC, AveragePrecisionReadTwice)  # constructions of what :func:`_areas` gives
 METHOD = "tilt of the labelling drawn as in practice"
@@ -114,7 +115,8 @@ class SelectionInference(MetricIntervals):
 
     @cached_property
     def _again(self) -> IntervalEstimator:
-        return IntervalEstimator(self.values.as_read, self.resampling, self.choice)
+        few = replace(self.resampling, redraws=min(self.resampling.redraws, CHOSEN_AGAIN))
+        return IntervalEstimator(self.values.as_read, few, self.choice)
 
     @cached_property
     def _shares(self) -> tuple[float | None, ...]:
