@@ -80,7 +80,7 @@ def test_rows_at_a_tilt_are_read_like_any_others():
     read = read_under(rows, check_labelling("practice"))
     assert isinstance(read, TiltedEvidence)
     assert read.counted is rows
-    own = distorted(rows, read.tilts.median())
+    own = distorted(rows, read.tilts.median(), of_these_rows=True)
     assert (read.tally.labelled == own.tally.labelled).all()
     assert read.at(read.class_prior.value, np.array([0.5]))[0].tally.labelled == pytest.approx(own.tally.labelled)
     recalls = [
@@ -237,6 +237,114 @@ def test_tilts_of_groups_go_together_so_that_gaps_are_surer_than_their_parts():
     assert gaps.labelling == answer.labelling == "practice"
 
 
+# --- rows that belong together --------------------------------------------------------------------------------------
+
+
+def clustered_rows(seed, tilt, clusters=120, each=20):
+    """Rows of patients who are alike in class and score; easy positives are labelled first."""
+    rng = np.random.default_rng(seed)
+    cluster = np.repeat(np.arange(clusters), each)
+    alike = rng.normal(size=clusters)[cluster]
+    truth = rng.random(cluster.size) < 1 / (1 + np.exp(1.2 - 0.8 * alike))
+    scores = rng.normal(size=cluster.size) + 1.5 * truth + 0.4 * alike
+    ranks = scores[truth].argsort().argsort() / truth.sum()
+    chance = np.exp(tilt * ranks)
+    labelled = np.zeros(cluster.size, int)
+    labelled[rng.choice(np.flatnonzero(truth), int(0.4 * truth.sum()), replace=False, p=chance / chance.sum())] = 1
+    return labelled, scores, truth, cluster
+
+
+def test_rows_by_cluster_add_up_to_the_tilted_tally():
+    labels, scores, _, cluster = clustered_rows(0, 2.0)
+    rows = gather(labels, scores, class_prior=0.3, cluster=cluster)
+    own = distorted(rows, 2.0, aside=0.1)
+    for threshold in (-1.0, 0.5, 2.0):
+        assert own.buckets.at(threshold).sum(axis=0) == pytest.approx(list(own.tally.at(threshold)))
+    assert own.buckets.totals.sum(axis=0) == pytest.approx(list(own.tally.totals))
+
+
+@pytest.mark.parametrize("call", ["compare", "decide"])
+def test_clusters_of_one_row_leave_the_answer_for_labels_in_practice_as_it_is(call):
+    labels, scores, _ = tilted_rows(0, 1.0, many=1200)
+    alone, together = (CALLS[call](labels, scores, **said) for said in ({}, {"cluster": np.arange(1200)}))
+    assert alone.labelling == together.labelling == "practice"
+    own, held = ((each.differences["roc_auc"][0] if call == "compare" else each.cost) for each in (alone, together))
+    assert held.value == pytest.approx(own.value, rel=1e-6)
+    assert held.interval.width == pytest.approx(own.interval.width, rel=0.25)
+    assert held.interval.guarantee == "calibrated on 15 real domains"
+
+
+def test_numbers_of_rows_that_belong_together_hold_where_labels_favour_easy_positives():
+    """Every function, with and without what the labelling adds: 12 tables of 120 patients."""
+    held = {said: dict.fromkeys(("difference", "cost", "recall floor", "brier"), 0) for said in ("practice", "random")}
+    for seed in range(12):
+        labels, scores, truth, cluster = clustered_rows(seed, 2.5)
+        other = scores + np.random.default_rng(seed + 100).normal(size=scores.size)
+        promised = 1 / (1 + np.exp(2 - scores))
+        for said, own in held.items():
+            asked = {"class_prior": float(truth.mean()), "cluster": cluster, "labelling": said, "redraws": 200}
+            pair = pulens.compare(labels, {"good": scores, "poor": other}, metrics=["roc_auc"], **asked)
+            known = areas(truth, {"good": scores, "poor": other})
+            own["difference"] += known in pair.differences["roc_auc"][0].interval
+            decided = pulens.decide(labels, scores, cost_miss=5, cost_alarm=1, **asked)
+            flagged = scores >= decided.threshold
+            known = 1000 * float(np.mean(5 * (truth & ~flagged) + (flagged & ~truth)))
+            own["cost"] += known in decided.cost.interval
+            kept = pulens.decide(labels, scores, recall_at_least=0.6, **asked)
+            own["recall floor"] += float((scores[truth] >= kept.threshold).mean()) >= 0.6
+            asked.pop("redraws")
+            known = float(np.mean((promised - truth) ** 2))
+            own["brier"] += known in calibration.brier_score(labels, promised, **asked).interval
+    assert all(many >= 11 for many in held["practice"].values()), held
+    assert max(held["random"]["cost"], held["random"]["brier"]) <= 4, held
+
+
+def test_a_factor_with_clusters_holds_the_difference_of_random_labels():
+    labels, scores, _, cluster = clustered_rows(1, 0.0)
+    models = {"good": scores, "poor": scores + np.random.default_rng(9).normal(size=scores.size)}
+    random, factor = (
+        pulens.compare(labels, models, cluster=cluster, labelling=said, metrics=["roc_auc"], **GIVEN)
+        for said in ("random", 2)
+    )
+    own, wide = (each.differences["roc_auc"][0] for each in (random, factor))
+    assert wide.value == pytest.approx(own.value)
+    assert wide.interval.low < own.interval.low < own.interval.high < wide.interval.high
+
+
+# --- chance beside the labelling ------------------------------------------------------------------------------------
+
+
+def test_where_the_hidden_positives_at_hand_score_is_a_matter_of_chance_too():
+    """Labelled rows count as many as say as much of a share of all positives at hand: known by simulation."""
+    rng = np.random.default_rng(0)
+    labels, scores = np.repeat([1, 0], [60, 440]), rng.normal(size=500)
+    rows = gather(labels, scores, class_prior=0.2)  # 60 labelled and 40 hidden positives
+    own = distorted(rows, 0.0, of_these_rows=True).tally.totals.labelled
+    drawn = rng.binomial(60, 0.3, 200_000) / 60
+    hidden = rng.binomial(40, 0.3, 200_000) / 40
+    known = drawn + 0.4 * (hidden - 0.3)  # what the labelled rows show, and the chance of the hidden ones
+    assert 0.3 * 0.7 / own == pytest.approx(known.var(), rel=0.02)
+
+
+def test_a_threshold_chosen_on_the_rows_has_a_wider_interval_than_the_same_one_given():
+    labels, scores, _ = tilted_rows(3, 1.0, many=400)
+    chosen = pulens.evaluate(labels, scores, class_prior=0.3)
+    given = pulens.evaluate(labels, scores, class_prior=0.3, threshold=chosen.threshold)
+    assert chosen["f1"].value == given["f1"].value
+    assert chosen["f1"].interval.low < given["f1"].interval.low  # the best on these rows is less good on others
+    assert chosen["roc_auc"].interval == given["roc_auc"].interval
+
+
+def test_no_part_of_a_range_of_class_priors_is_cut_for_random_labels_where_they_are_not_taken_for_random():
+    labels, scores, _ = tilted_rows(0, 4.0)
+    reach = (0.15, 0.4)  # .3 is true, and random labels would allow .18 at most
+    cut = pulens.decide(labels, scores, cost_miss=5, cost_alarm=1, class_prior=reach, labelling="random", redraws=200)
+    whole = pulens.decide(labels, scores, cost_miss=5, cost_alarm=1, class_prior=reach, redraws=200)
+    assert any("random labels allow" in each for each in cut.warnings)
+    assert not any("random labels allow" in each for each in whole.warnings)
+    assert whole.evidence.class_prior.interval.high == pytest.approx(0.4)
+
+
 # --- what is said ---------------------------------------------------------------------------------------------------
 
 
@@ -250,10 +358,10 @@ def test_every_answer_says_how_labels_are_taken_to_have_come_about(call, said, t
 
 
 @pytest.mark.parametrize("call", ["compare", "decide"])
-@pytest.mark.parametrize("more", ["cluster", "labelled_within", "label_noise"])
+@pytest.mark.parametrize("more", ["labelled_within", "label_noise"])
 def test_where_more_is_known_labels_are_random_unless_that_is_said(call, more):
     labels, scores, _ = tilted_rows(0, 0.0, many=800)
-    given = {"cluster": np.arange(800), "labelled_within": np.arange(800) % 2, "label_noise": 0.05}
+    given = {"labelled_within": np.arange(800) % 2, "label_noise": 0.05}
     known = {more: given[more]}
     assert CALLS[call](labels, scores, **known).labelling == "random"
     with pytest.raises(AssumptionError, match="cannot be combined with"):

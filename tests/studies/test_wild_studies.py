@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pulens.research.benchmark.wild import WildAnswer
-from pulens.research.studies import Workbench, _wild, wild_audits, wild_coverage
+from pulens.research.studies import Workbench, _wild, wild_audits, wild_coverage, wild_functions
 from pulens.research.studies.wild_audits import WildAudit
 
 
@@ -42,6 +42,21 @@ def test_coverage_is_told_for_every_way_of_asking_and_kept(wild):
     assert all(0 <= row["low"] <= row["high"] <= 1 for row in held)
     verdicts = {claim.statement: claim.verdict for claim in outcome.claims}
     assert verdicts["No family of 10 runs or more is below 80%"] == "not testable here"
+
+
+def test_every_function_is_judged_by_families_and_kinds_left_out(wild):
+    outcome = wild_functions.run(Workbench(quick=True, out=wild))
+    rows = [json.loads(line) for line in outcome.files[0].read_text().splitlines()]
+    asked = {(row["function"], row["metric"]) for row in rows}
+    assert {("compare", "f1"), ("decide", "cost"), ("decide", "recall floor"), ("calibrate", "bin")} <= asked
+    assert {row["labels"] for row in rows} == {"practice", "random", wild_functions.KIND}
+    costs = {
+        way: [r["high"] - r["low"] for r in rows if (r["metric"], r["labels"]) == ("cost", way)]
+        for way in ("practice", "random")
+    }
+    assert np.mean(costs["practice"]) > np.mean(costs["random"])
+    assert "compare: roc_auc" in outcome.tables[0]
+    assert "practice: roc_auc" in outcome.tables[1]
 
 
 def answers(*held):

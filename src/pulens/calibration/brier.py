@@ -106,7 +106,7 @@ def brier_score(
     >>> from pulens.testing import claims
     >>> table = pandas.DataFrame(claims())
     >>> print(brier_score(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
-    brier_score 0.134 [0.066, 0.197]
+    brier_score 0.134 [0.065, 0.199]
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster

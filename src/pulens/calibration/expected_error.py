@@ -166,7 +166,7 @@ def expected_calibration_error(
     >>> from pulens.testing import claims
     >>> table = pandas.DataFrame(claims())
     >>> print(expected_calibration_error(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
-    expected_calibration_error 0.090, corrected 0.069 [0.000, 0.176], noise floor 0.050
+    expected_calibration_error 0.092, corrected 0.070 [0.000, 0.177], noise floor 0.048
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster

@@ -82,7 +82,7 @@ def log_loss(
     >>> from pulens.testing import claims
     >>> table = pandas.DataFrame(claims())
     >>> print(log_loss(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
-    log_loss 0.409 [0.209, 0.619]
+    log_loss 0.409 [0.205, 0.623]
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster

@@ -158,7 +158,7 @@ def recalibrate(
     >>> table = pandas.DataFrame(claims())
     >>> repaired = recalibrate(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2)
     >>> print(repaired.map)
-    beta: logit p = 0.9201 + 1.113 ln s - 0 ln(1 - s)
+    beta: logit p = 0.916 + 1.111 ln s - 0 ln(1 - s)
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
@@ -254,8 +254,8 @@ def cross_fitted(
 @singledispatch
 def _dealt(evidence: Evidence, folds: int, rng: np.random.Generator) -> Iterator[tuple[Evidence, Evidence]]:
     """For each fold the rows of the others and its own; clusters stay together."""
-    rows = evidence.counted.tally
-    parts = deal(rows, folds, rng) if evidence.buckets is None else deal_buckets(evidence.buckets, folds, rng)
+    rows, buckets = evidence.counted.tally, evidence.counted.buckets
+    parts = deal(rows, folds, rng) if buckets is None else deal_buckets(buckets, folds, rng)
     for fold, part in enumerate(parts):
         rest_of = _sum([other for index, other in enumerate(parts) if index != fold])
         yield evidence.with_tally(rest_of), evidence.with_tally(part)

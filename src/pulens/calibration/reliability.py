@@ -230,7 +230,7 @@ def _fraction_limits(
     low, high = fraction_intervals(counted, doubt, share, effects=design_effects(evidence, counted), **drawn)
     inside = np.clip(np.nan_to_num(share), 0.0, 1.0)
     tilted, tail = partial(_shares_of, edges=counted.edges), one_tail(drawn["confidence"])
-    return *moved_ends(evidence, inside, (low, high), tilted, tail, at_threshold=True), ""
+    return *moved_ends(evidence, inside, (low, high), tilted, tail, at_threshold=True, locally=True), ""
 
 
 @_fraction_limits.register

@@ -98,7 +98,7 @@ def calibration_slope(
     >>> from pulens.testing import claims
     >>> table = pandas.DataFrame(claims())
     >>> print(calibration_slope(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2).slope)
-    calibration_slope 0.800 [0.334, 1.184]
+    calibration_slope 0.796 [0.329, 1.189]
     """
     options |= said(
         score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
@@ -166,7 +166,7 @@ def _(evidence: WeightedEvidence, covariance: Any, confidence: float) -> Any:
 
 def _times_as_wide(evidence: Evidence, confidence: float) -> Any:
     """How many times as wide as for independent rows the intervals are: the line is fitted without each bucket."""
-    buckets = evidence.buckets
+    evidence, buckets = evidence.as_read, evidence.buckets
     if buckets is None:
         return np.ones(2)
     thresholds = compress(buckets.without([])).thresholds

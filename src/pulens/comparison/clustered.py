@@ -6,14 +6,14 @@ Buckets are the same for all models, so what a cluster does to all of them cance
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from pulens.comparison.joint import check_models, columns_of_models
+from pulens.comparison.joint import check_models, columns_of_models, read_models
 from pulens.comparison.paired import Difference
 from pulens.counts.buckets import BucketTally
 from pulens.counts.joint import JointTally
@@ -32,9 +32,11 @@ from pulens.inference.sampling_distribution import SamplingDistribution
 from pulens.inputs import read_buckets
 from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.metric import Metric
+from pulens.selection.shifts import WithShifts
 from pulens.types import Floats
 
 METHOD = "delete-a-bucket jackknife of the difference, Student"
+Shifts = Callable[[float], tuple[float, Floats]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +45,7 @@ class ClusteredModels:
 
     names: tuple[str, ...]
     buckets: tuple[BucketTally, ...]
+    agreement: Callable[[], Floats]  # how far each pair of models ranks the labelled rows alike
 
     @property
     def n_labelled(self) -> int:
@@ -54,6 +57,7 @@ class ClusteredModels:
 
 def read_clustered_models(source: Any, scores: Any, **reading: Any) -> ClusteredModels:
     """Labels and a mapping of scores, or a table, file or database and the names of its columns of scores."""
+    alone = {name: said for name, said in reading.items() if name != "cluster"}
     columns = reading.pop("score", None)
     refuse_counts_and_weights(source, reading)
     if isinstance(scores, Mapping):
@@ -68,7 +72,7 @@ def read_clustered_models(source: Any, scores: Any, **reading: Any) -> Clustered
             'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
             f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
         )
-    return ClusteredModels(tuple(names), tuple(result))
+    return ClusteredModels(tuple(names), tuple(result), lambda: read_models(source, scores, **alone).agreement())
 
 
 def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:
@@ -90,10 +94,19 @@ def differences_of_clusters(
     doubt: KnownOfPrior,
     confidence: float,
     method: str = METHOD,
+    shifts: Mapping[tuple[str, str], Shifts] | None = None,
 ) -> tuple[Difference, ...]:
-    """All pairs of models; over a range of class priors the worst p-value counts."""
+    """All pairs of models; over a range of class priors the worst p-value counts.
+
+    ``shifts`` is what the labelling adds to the difference of each pair, where it is in doubt.
+    """
     pairs = list(combinations(models, 2))
-    result = [_pair(metric, models[one].less(models[two], doubt), confidence, method) for one, two in pairs]
+    result = []
+    for pair in pairs:
+        less = models[pair[0]].less(models[pair[1]], doubt)
+        result.append(
+            _pair(metric, less, less if shifts is None else WithShifts(less, shifts[pair]), confidence, method)
+        )
     adjusted = holm([part[3] for part in result])
     reason = metric.undefined_because or "it is undefined without some clusters"
     if next(iter(models.values())).buckets < FEWEST_BUCKETS:
@@ -121,24 +134,27 @@ def model_of_clusters(
 
 
 def _pair(
-    metric: Metric, jackknife: Jackknife, confidence: float, method: str
+    metric: Metric, jackknife: Jackknife, every: Jackknife | WithShifts, confidence: float, method: str
 ) -> tuple[float, Interval | None, float, float]:
-    """Difference, its interval, the chance that the first is better, and the p-value of no difference."""
+    """Difference, its interval, the chance that the first is better, and the p-value of no difference.
+
+    ``every`` is the jackknife with every source of uncertainty.
+    """
     doubt = jackknife.doubt
     own = doubt.own_setting
-    value = jackknife.value(own)
-    low, high, named = ends_in_doubt(jackknife, doubt, confidence)
+    value = every.value(own)
+    low, high, named = ends_in_doubt(every, doubt, confidence)
     if any(math.isnan(number) for number in (value, low, high)):
         return math.nan, None, math.nan, 1.0
     low, high = holding(value, low, high)
     shares: Sequence[Any] = [own] if doubt.treatment != "range" else [own, *jackknife.over(doubt)]
-    seen = np.array([jackknife.value(share) for share in shares])
+    seen = np.array([every.value(share) for share in shares])
     if doubt.treatment == "drawn":
         # the end nearer to no difference: p is the level at which it would just touch that
         reach = student_quantile(jackknife.freedom, (1 - confidence) / 2)
         errors = np.array([(value - low if value > 0 else high - value) / reach])
     else:
-        errors = np.array([jackknife.error(share) for share in shares])
+        errors = np.array([every.error(share) for share in shares])
     better, p_value = chances(value, seen, errors, jackknife.freedom, higher_is_better=metric.higher_is_better)
     return value, Interval(low, high, confidence, named.replace(jackknife.method, method)), better, p_value
 

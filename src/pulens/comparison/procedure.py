@@ -93,10 +93,15 @@ class _Asked:
         (prior,) = self._draws.moved(unlabelled_prior, tuple(read.counted.tally.totals))
         return float(value_at(read, self._raw(metric, model), float(prior)))
 
-    def over_factor(self, pair: Difference) -> Difference:
-        """A difference over all tilts up to the factor, of either model; one that may have either sign is not clear."""
+    def as_said(self, pair: Difference) -> Difference:
+        """A difference by what is said of labels: with what it rests on, and over all tilts up to a factor.
+
+        One that may have either sign is not clear.
+        """
         if pair.interval is None:
             return pair
+        if not isinstance(self.uneven, Favouring):
+            return replace(pair, interval=told_under(pair.interval, self.read[pair.first]))
         metric, ends = self.metrics[pair.metric], []
         for model in (pair.first, pair.second):
             raw, share = self._raw(metric, model), self.middle
@@ -140,19 +145,46 @@ class _Asked:
 
         What the labelling adds is the same for any redraw of the rows: the change that it makes to the rows at hand.
         """
-        if not isinstance(self.uneven, Practice) or not isinstance(self.rows, JointCounts):
+        if not isinstance(self.uneven, Practice):
             return redraws
-        together = self.uneven.correlations_of_models(self.rows.agreement())
-        levels = correlated_levels(len(redraws), together, self.resampling.seed)
-        result = redraws.copy()
+        levels, result = self._levels(len(redraws)), redraws.copy()
         for index, model in enumerate(self.rows.names):
-            raw, read = self._raw(metric, model), self.read[model]
             for at, setting in enumerate(self.settings(metric)):
                 prior = self.middle if setting is None else setting
-                middle = observed[at, index] - raw(read.counted.tally, read.counted.assumptions_at(prior))
-                moved = moved_by(read, raw, prior, levels[:, index], at_threshold=metric.reads != "ranking")
+                middle, moved = self._shifts(metric, model, prior, levels[:, index], observed[at, index])
                 result[:, at, index] += middle + moved
         return result
+
+    def _levels(self, draws: int) -> Floats:
+        assert isinstance(self.uneven, Practice)
+        together = self.uneven.correlations_of_models(self.rows.agreement())
+        return correlated_levels(draws, together, self.resampling.seed)
+
+    def _shifts(
+        self, metric: Metric, model: str, prior: float, levels: Floats, observed: float
+    ) -> tuple[float, Floats]:
+        """What the labelling in the middle adds to a model's number, which is ``observed``, and draws of it to that."""
+        raw, read = self._raw(metric, model), self.read[model]
+        middle = observed - raw(read.counted.tally, read.counted.assumptions_at(prior))
+        return middle, moved_by(read, raw, prior, levels, at_threshold=metric.reads != "ranking")
+
+    def shifts_of_pairs(self, metric: Metric) -> dict[tuple[str, str], Callable[[float], tuple[float, Floats]]] | None:
+        """What the labelling adds to the difference of each pair of models, at a share among the unlabelled rows."""
+        if not isinstance(self.uneven, Practice):
+            return None
+        levels, known = dict(zip(self.rows.names, self._levels(self.resampling.redraws).T, strict=True)), {}
+
+        def of(model: str, prior: float) -> tuple[float, Floats]:
+            if (model, prior) not in known:
+                own = self.value(metric, model, prior)
+                known[model, prior] = self._shifts(metric, model, prior, levels[model], own)
+            return known[model, prior]
+
+        def between(first: str, second: str, prior: float) -> tuple[float, Floats]:
+            one, two = of(first, prior), of(second, prior)
+            return one[0] - two[0], one[1] - two[1]
+
+        return {pair: partial(between, *pair) for pair in combinations(self.rows.names, 2)}
 
     @property
     def _draws(self) -> PriorDraws:
@@ -298,7 +330,7 @@ def compare(
     labelling
         As in :func:`pulens.evaluate`: ``"practice"``, the default, or ``"random"``. Two models on the same labels are
         tilted alike (:func:`pulens.selection.correlated_levels`), so most of what uneven labels do to either cancels in
-        their difference. With ``labelled_within``, ``label_noise``, ``cluster`` or ``reviews`` the default is
+        their difference. With ``labelled_within``, ``label_noise`` or ``reviews`` the default is
         ``"random"``.
     cluster
         Which rows belong together, as in :func:`pulens.evaluate`: differences are then found without each bucket of
@@ -373,6 +405,7 @@ def compare(
     if threshold is None and cost_ratio is not None:
         asked = replace(asked, thresholds=_worth_most(asked, tallies, cost_ratio))
     result = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
+    result = {name: tuple(asked.as_said(pair) for pair in pairs) for name, pairs in result.items()}
     return Comparison(
         rows.names,
         asked.evidence,
@@ -460,16 +493,7 @@ def _by_redraws(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling)
     redraws = {
         name: asked.with_labelling(metric, observed[name], redraws[name]) for name, metric in asked.metrics.items()
     }
-    read = next(iter(asked.read.values()))
-    if isinstance(asked.uneven, Favouring):
-        return {
-            name: tuple(asked.over_factor(pair) for pair in pairs)
-            for name, pairs in differences(asked, observed, redraws).items()
-        }
-    return {
-        name: tuple(replace(pair, interval=told_under(pair.interval, read)) for pair in pairs)
-        for name, pairs in differences(asked, observed, redraws).items()
-    }
+    return differences(asked, observed, redraws)
 
 
 def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
@@ -485,6 +509,7 @@ def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling
             },
             asked.doubt(metric),
             resampling.confidence,
+            shifts=asked.shifts_of_pairs(metric),
         )
         for name, metric in asked.metrics.items()
     }

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import singledispatch
+from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.decisions.linear import Form, LinearAtThresholds
-from pulens.decisions.within import lowest_margins
+from pulens.decisions.within import lowest_margins, margin_values
 from pulens.errors import InputError, shown
 from pulens.evidence import Evidence
 from pulens.inference.method import IntervalMethod
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty
 from pulens.scalars import real
-from pulens.selection import under_labelling
+from pulens.selection import moved_ends, under_labelling
 from pulens.strata import WeightedEvidence
 from pulens.types import Floats
 
@@ -152,7 +152,11 @@ def _margins(evidence: Evidence, steps: NDArray[np.intp], floor: float, confiden
 
 @_margins.register
 def _(evidence: WeightedEvidence, steps: NDArray[np.intp], floor: float, confidence: float) -> Floats:
-    return lowest_margins(evidence, np.asarray(evidence.tally.thresholds, float)[steps], floor, 1 - confidence)
+    at = np.asarray(evidence.tally.thresholds, float)[steps]
+    low = lowest_margins(evidence, at, floor, 1 - confidence)
+    values = partial(margin_values, thresholds=at, floor=floor)
+    own = values(evidence)
+    return np.asarray(moved_ends(evidence, own, (low, own), values, 1 - confidence, at_threshold=True)[0])
 
 
 def lower_ends(construction: IntervalMethod, evidence: Evidence, tail: float) -> Floats:

@@ -94,13 +94,19 @@ def ways(evidence: WeightedEvidence, threshold: float) -> list[WeightedEvidence]
     return evidence.settings(np.where(np.isnan(recalls), 0.5, recalls))
 
 
+def margin_values(evidence: Evidence, thresholds: Floats, floor: float) -> Floats:
+    """Hits less what a floor of precision asks of the flagged rows, at many thresholds."""
+    form, share = Form(1.0, -floor), evidence.class_prior.unlabelled
+    return np.array([form.raw(Actions.at(evidence, float(at), share))[0] for at in thresholds])
+
+
 def lowest_margins(evidence: WeightedEvidence, thresholds: Floats, floor: float, tail: float) -> Floats:
     """One-sided lower ends of hits less what a floor of precision asks of the flagged rows, at many thresholds."""
     form, result = Form(1.0, -floor), []
     for way in ways(evidence, float(np.median(thresholds))):
         replicates = way.replicates(thresholds)
         numbers = np.column_stack([form.raw(masses_at(replicates, float(at))) for at in thresholds])
-        values = np.array([form.raw(Actions.at(way, float(at), way.class_prior.unlabelled))[0] for at in thresholds])
+        values = margin_values(way, thresholds, floor)
         if way.is_clustered:
             if way.has_too_few_clusters:
                 return np.full(thresholds.size, -math.inf)

@@ -331,8 +331,8 @@ def decide(
     class_prior, unlabelled_prior, label_noise, scenario, weights, audit, combine, labelled_within, split
         As in :func:`pulens.evaluate`.
     labelling
-        As in :func:`pulens.evaluate`: ``"practice"``, the default, or ``"random"``. With ``labelled_within``,
-        ``label_noise`` or ``cluster`` the default is ``"random"``.
+        As in :func:`pulens.evaluate`: ``"practice"``, the default, or ``"random"``. With ``labelled_within`` or
+        ``label_noise`` the default is ``"random"``.
     confidence, redraws, seed
         Level of the intervals, number of resamples behind them, and the random seed.
 
@@ -385,22 +385,30 @@ def decide(
     if capacity_certainty is not None:
         capacity_certainty = check_confidence(capacity_certainty)
     of = None if volume is None else check_volume(volume)
-    evidence = _evidence(labels, scores, question, ReadOptions(weights=weights, **reading), labelled_within, split)
-    evidence = read_as_said(evidence, labelling)
+    read = ReadOptions(weights=weights, **reading)
+    evidence = _evidence(labels, scores, question, read, labelled_within, split, labelling)
     asked = _Deciding(evidence, question.resampling, given, kept, capacity, of, capacity_certainty, choose == "regret")
     return asked.decision()
 
 
 def _evidence(
-    labels: Any, scores: Any, question: IntervalOptions, reading: ReadOptions, within: Any, split: str | None
+    labels: Any,
+    scores: Any,
+    question: IntervalOptions,
+    reading: ReadOptions,
+    within: Any,
+    split: str | None,
+    labelling: object,
 ) -> Evidence:
     """What the decision is read off: one tally, or cells that stand for one."""
     design = Design(strata=within, split=split, cluster=reading.cluster)
     result = gather_design(labels, scores, question, reading, design).evidence
+    read = read_as_said(result, labelling, within)
     if result.within is not None or isinstance(result, TiltedEvidence):
-        return result
-    result = within_what_is_possible(result)
-    return result if result.buckets is None else WeightedEvidence.of(as_one_cell(result, question), result)
+        return read
+    if not read.explains_any_rows:  # a range of class priors is cut to what random labels allow
+        read = read_as_said(within_what_is_possible(result), labelling, within)
+    return read if read.buckets is None else WeightedEvidence.of(as_one_cell(read, question), read)
 
 
 def _cells_told(within: StratifiedEvidence | None) -> dict[str, Any]:

@@ -867,7 +867,7 @@ def evaluate(
     resampling, multiple = question.resampling, check_multiple(worlds)
     design = Design.among(locals(), reading)
     said = ReadOptions(weights=weights, **reading)
-    uneven = said_of_labels(labelling, design.refused_beside("practice", but="clusters"))
+    uneven = said_of_labels(labelling, design.refused_beside("practice"))
     if "reviews" in design.facets:
         return _with_reviews(labels, scores, said, design, question, threshold, multiple)
     queries = None if per is None else read_queries(labels, scores, per, said)

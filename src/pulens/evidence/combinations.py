@@ -78,12 +78,6 @@ COMBINATIONS = {
         "the data sets that it was learned on have no wrong labels",
         "leave one of them out",
     ),
-    "practice-clusters": Refused(
-        PRACTICE,
-        "several rows per person (`--cluster`) in `compare`, `decide`, `calibrate`",
-        "their numbers are found without each cluster in turn, and no labelling is drawn there",
-        "`--labelling random`, or `pulens evaluate --cluster`",
-    ),
     "reviews-queries": Refused(
         REVIEWS,
         "first rows of each query (`--per`)",

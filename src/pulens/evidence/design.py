@@ -85,11 +85,9 @@ class Design:
             if set(which.split("-", 1)) <= every:
                 refuse_together(which)
 
-    def refused_beside(self, asked: str, *, but: str = "") -> dict[str, bool]:
-        """Which combinations with ``asked`` this design would meet; ``but`` names a part that is allowed for."""
-        return {
-            which: which.split("-", 1)[1] in self.facets - {but} for which in COMBINATIONS if which.startswith(asked)
-        }
+    def refused_beside(self, asked: str) -> dict[str, bool]:
+        """Which combinations with ``asked`` this design would meet."""
+        return {which: which.split("-", 1)[1] in self.facets for which in COMBINATIONS if which.startswith(asked)}
 
     def check_priors(self, question: IntervalOptions) -> None:
         """What is said of single strata means nothing where none are named."""

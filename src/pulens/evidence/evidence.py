@@ -110,6 +110,11 @@ class Evidence:
         return self
 
     @property
+    def as_read(self) -> Evidence:
+        """The rows that numbers are read off, whatever else is known of how they came about."""
+        return self
+
+    @property
     def labelling_words(self) -> str:
         """How positives are taken to have been labelled."""
         return "random"
@@ -127,7 +132,8 @@ class Evidence:
     def mapped(self, change: Callable[[Any], Any]) -> Evidence:
         """The same rows under other scores, which rise with the old ones."""
         tally = self.counted.tally.mapped(change)
-        return self.with_tally(tally, None if self.buckets is None else self.buckets.mapped(tally, change))
+        buckets = self.counted.buckets
+        return self.with_tally(tally, None if buckets is None else buckets.mapped(tally, change))
 
     @property
     def notices(self) -> list[Notice]:

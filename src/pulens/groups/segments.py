@@ -444,7 +444,7 @@ def evaluate_by(
         asked: Any = {**options, "bin_errors": _errors_of_bins(question)}
         stratified = StratifiedSegments.read(source, tallies, question, design, asked, same_prior=same_prior)
         return _within_strata(stratified, design, question, threshold, names, multiple, _Told(progress, len(tallies)))
-    uneven = said_of_labels(labelling, design.refused_beside("practice", but="clusters"))
+    uneven = said_of_labels(labelling, design.refused_beside("practice"))
 
     def as_used(evidence: Evidence) -> ClassPrior:
         return under_labels(evidence, uneven, None, multiple).class_prior

@@ -23,11 +23,13 @@ flagged.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.priors import ClassPrior, population_prior
@@ -116,11 +118,20 @@ def mean_square_weight(observed: Floats, recall: Floats) -> Floats:
     return np.asarray(np.divide(moved**2, own, out=np.zeros(moved.shape), where=own > 0).sum(axis=-1))
 
 
-def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = None, aside: float = 0.0) -> Evidence:
-    """The evidence whose labelled rows stand for all positives, at one tilt: numbers are read off it as off any other.
+def distorted(
+    evidence: Evidence,
+    tilt: float,
+    unlabelled_prior: float | None = None,
+    aside: float = 0.0,
+    *,
+    of_these_rows: bool = False,
+) -> Evidence:
+    r"""The evidence whose labelled rows stand for all positives, at one tilt: numbers are read off it as off any other.
 
     Its population is the list, so its scenario is case-control; how many labelled rows it counts is how many of equal
-    weight would say as much (Kish), so that errors come out right.
+    weight would say as much (Kish), so that errors come out right. ``of_these_rows``: where the hidden positives at
+    hand score is a matter of chance, too. There are :math:`N` of them, so that the variance of a share of all positives
+    grows from :math:`K/n` times that of one row to :math:`K/n + (1 - c)^2/N`, with :math:`K` the mean square weight.
 
     >>> from pulens.evidence import gather
     >>> rows = gather([1, 1, 0, 0, 0, 0], [6, 3, 5, 4, 2, 1], class_prior=0.5)
@@ -137,7 +148,15 @@ def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = 
     recall = distort(observed, tilt, c, aside, rest)
     squares = float(mean_square_weight(observed, distort(observed, tilt, c, aside)))
     listed = list_of(tally, scenario)
+    if of_these_rows:
+        hidden = (1 - float(c)) * prior * float(listed[-1])
+        squares += (1 - float(c)) ** 2 * total / max(hidden, 1.0)
     counts = Tally(tally.thresholds, recall * total / squares, listed, np.zeros(len(tally)), binning=tally.binning)
+    buckets = evidence.buckets
+    if buckets is not None:
+        others = float(1 - c) * aside * total / squares / float(tally.totals.unlabelled) * buckets.unlabelled
+        buckets = _distorted_buckets(buckets, counts, scenario, lambda rates: distort(rates, tilt, c, aside), squares)
+        buckets = replace(buckets, labelled=buckets.labelled + others)
     given = evidence.class_prior
     reach = given.interval  # where all of the list are positive, labels say nothing
     reach = None if reach is None else replace(reach, high=min(reach.high, HIGHEST_SHARE))
@@ -147,6 +166,26 @@ def distorted(evidence: Evidence, tilt: float, unlabelled_prior: float | None = 
         tally=counts,
         class_prior=population,
         scenario=Scenario.CASE_CONTROL,
-        buckets=None,
+        buckets=buckets,
         labelling="practice",
+    )
+
+
+def _distorted_buckets(
+    buckets: BucketTally, tally: Tally, scenario: Scenario, recall_of: Callable[[Floats], Floats], squares: float
+) -> BucketTally:
+    """The same rows by bucket: a labelled row counts as much as its rank says, so that all buckets add up to the tally.
+
+    Without a bucket the others keep these weights.
+    """
+    labelled = np.bincount(buckets.block, buckets.labelled, buckets.lowest.size)
+    shares = np.cumsum(labelled) / labelled.sum()
+    own, moved = np.diff(shares, prepend=0.0), np.diff(recall_of(shares), prepend=0.0)
+    weights = np.divide(moved, own, out=np.zeros(own.size), where=own > 0) / squares
+    listed = np.asarray(buckets.unlabelled, float)
+    if scenario is Scenario.SINGLE_SET:
+        listed = listed + buckets.labelled + buckets.negative
+    nothing = np.zeros(listed.size)
+    return replace(
+        buckets, tally=tally, labelled=buckets.labelled * weights[buckets.block], unlabelled=listed, negative=nothing
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,6 +14,7 @@ from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
 from pulens.inference.bootstrap import values_at_threshold
+from pulens.inference.chosen import Chooser, limits_of_choice
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.jackknife import redraw_buckets
 from pulens.inference.kernels.quantiles import percentiles
@@ -22,16 +23,19 @@ from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured
 from pulens.inference.percentile import AveragePrecisionReadTwice
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, holding
+from pulens.inference.replicates import Replicates
 from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
 from pulens.selection.distortion import distort, label_frequency
 from pulens.selection.practice import Practice
+from pulens.selection.tilted import TiltedEvidence
 from pulens.selection.tilts import TiltDistribution
 from pulens.types import Floats
 
 NODES = 9  # shares of a drawn class prior at which tilts are found, and in between linear
 TILTS_TRIED = 9  # of a metric that has no form for many redraws at once
 QUANTILES = 41
+CHOSEN_AGAIN = 300  # redraws in which a threshold is chosen anew: enough for how much better it looks than it is
 LEVELS_KEY, HIDDEN_KEY = 101, 102  # streams of the tilts and of the hidden positives that are flagged
 RANKED: tuple[Any, ...] = (AreaUnderROC, AveragePrecisionReadTwice)  # constructions of what :func:`_areas` gives
 METHOD = "tilt of the labelling drawn as in practice"
@@ -44,6 +48,7 @@ class SelectionInference(MetricIntervals):
     evidence: Evidence
     resampling: Resampling
     practice: Practice
+    choice: Chooser | None = None  # how the threshold was chosen on the same rows, if it was
 
     @cached_property
     def tilts(self) -> TiltDistribution:
@@ -76,7 +81,10 @@ class SelectionInference(MetricIntervals):
                 ends.append(percentiles(values, tail, tail))
         if not ends:
             return None
-        low, high = holding(known, min(low for low, _ in ends), max(high for _, high in ends))
+        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        if self.choice is not None and metric.reads == "threshold":
+            low, high = self._of_choice(metric, known, (low, high), parameters)
+        low, high = holding(known, low, high)
         if self.resampling.factor != 1:  # more was drawn than rows: what that adds is what it adds for random labels
             wide = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
             added = 1 - 1 / self.resampling.factor**2
@@ -89,6 +97,21 @@ class SelectionInference(MetricIntervals):
         method = METHOD if factor == 1 else f"{METHOD}, errors of the rows times {factor:.3g}"
         result = Interval(low, high, confidence, method, self.practice.guarantee)
         return MetricInterval(result, result)
+
+    def _of_choice(self, metric: Measured, known: float, given: tuple[float, float], parameters: Any) -> Any:
+        """The interval with what choosing the threshold adds: redraws at the tilt in the middle, which chose it."""
+        again = self._again
+
+        def values(replicates: Replicates) -> Floats:
+            return values_at_threshold(metric.compute, replicates.tables(), metric.lowest, metric.highest, **parameters)
+
+        errors = again.chosen_at(again.evidence.class_prior.unlabelled).errors(values)
+        return limits_of_choice(known, errors, again.tail(self.resampling.tail), given)
+
+    @cached_property
+    def _again(self) -> IntervalEstimator:
+        few = replace(self.resampling, redraws=min(self.resampling.redraws, CHOSEN_AGAIN))
+        return IntervalEstimator(TiltedEvidence.of(self.evidence, self.practice).as_read, few, self.choice)
 
     @cached_property
     def _shares(self) -> tuple[float | None, ...]:

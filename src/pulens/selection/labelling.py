@@ -81,7 +81,7 @@ def read_as_said(evidence: Evidence, labelling: object, strata: Any = None) -> E
     if isinstance(evidence, TiltedEvidence):  # was said where the rows were read
         return evidence
     strata = evidence.within if strata is None and evidence.by_itself is evidence else strata
-    design = Design(strata=strata, cluster=evidence.counted.buckets, label_noise=evidence.counted.label_noise)
+    design = Design(strata=strata, label_noise=evidence.counted.label_noise)
     return read_under(evidence, said_of_labels(labelling, design.refused_beside("practice")))
 
 
@@ -98,23 +98,25 @@ def read_under(evidence: Evidence, uneven: Practice | Favouring | None) -> Evide
 
 def labelling_of(evidence: Evidence) -> str:
     """How labels are taken to have come about, in a word or two."""
-    return "random" if evidence.labels is None else str(evidence.labels.name)
+    labels = evidence.by_itself.labels
+    return "random" if labels is None else str(labels.name)
 
 
 def told_under(interval: Interval | None, evidence: Evidence) -> Interval | None:
     """An interval with what it rests on, where labels are not taken for random."""
-    if interval is None or evidence.labels is None:
+    labels = evidence.by_itself.labels
+    if interval is None or labels is None:
         return interval
-    return replace(interval, guarantee=evidence.labels.guarantee)
+    return replace(interval, guarantee=labels.guarantee)
 
 
 def estimator_of(evidence: Evidence, resampling: Resampling, choice: Chooser | None = None) -> MetricIntervals:
-    """What finds intervals of metrics that are read off this evidence; under uneven labels thresholds are given."""
+    """What finds intervals of metrics that are read off this evidence."""
     if evidence.labels is None:
         return interval_estimator(evidence, resampling, choice)
     if isinstance(evidence.labels, Favouring):
         return FavouringInference(evidence.counted, resampling, evidence.labels)
-    return SelectionInference(evidence.counted, resampling, evidence.labels)
+    return SelectionInference(evidence.counted, resampling, evidence.labels, choice)
 
 
 def prior_in_practice(evidence: Evidence) -> Evidence:

@@ -35,6 +35,7 @@ CAUTION = 1.2  # times the spread: fifteen domains do not show all of it
 WIDENS_FROM, WIDENING = 1.5, 0.4  # the separation from which the spread grows, and by how much of it per unit
 ASIDE_FROM, ASIDE_OVER = 2.0, 3.0  # spreads above the usual tilt at which positives are aside, and all of them
 MOST_ASIDE = 0.95
+LOCAL = 5
 MEDIAN_SHIFT = 0.6  # of the difference of both sides, so that the centre stays where it was
 
 
@@ -58,6 +59,7 @@ class Practice:
     widening: float = 0.0  # of the spread, per unit of separation above ``WIDENS_FROM``
     per_disagreement: float = 1.0  # what models that rank labelled rows apart lack in correlation of their tilts
     within_domain: float = 0.0  # and of two data sets of one domain: segments of a table are taken for such
+    local: float = 0.0  # how far shares of hidden positives in a tenth of the rows are off the tilt's, of themselves
     explains_any_rows: ClassVar[bool] = True  # tilts that the rows rule out are not drawn
 
     @property
@@ -74,6 +76,13 @@ class Practice:
         On real data sets 1 less the correlation is proportional to 1 less the rank correlation of scores.
         """
         return np.clip(1 - self.per_disagreement * (1 - agreement), 0.0, 1.0)
+
+    @property
+    def local_factors(self) -> Floats:
+        """Equally likely numbers by which a share of few rows is off the tilt's: lognormal, their mean about 1."""
+        from scipy.special import ndtri
+
+        return np.asarray(np.exp(self.local * ndtri((np.arange(LOCAL) + 0.5) / LOCAL) - self.local**2 / 2))
 
     def log_density(self, tilts: Floats, separation: float, spread: float = 1.0) -> Floats:
         """Log density at these tilts, up to a constant; ``spread`` widens the distribution around its median."""

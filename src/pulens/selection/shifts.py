@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
+from pulens.inference.method import IntervalMethod, Limits
+from pulens.inference.prior_uncertainty import KnownOfPrior
 from pulens.recovery.assumptions import Assumptions
-from pulens.selection.tilted import TiltedEvidence
+from pulens.selection.tilted import MIXED, TiltedEvidence
+from pulens.selection.tilts import mixed
 from pulens.types import Floats
 
 Value = Callable[[Tally, Assumptions], float]
@@ -64,6 +69,46 @@ def moved_by(evidence: Evidence, value: Value, share: float, levels: Floats, *, 
     tilted = coarse.at_share(share, tried, evidence.spread(at_threshold=at_threshold))
     found = np.array([value(each.tally, each.assumptions) for each in tilted])
     return np.asarray(np.interp(levels, tried, found - value_at(coarse, value, share)))
+
+
+@dataclass(frozen=True, eq=False)
+class WithShifts(IntervalMethod):
+    """A construction with draws of the labelling as one more source of uncertainty.
+
+    ``shifts`` gives, at a share of positives among the unlabelled rows, what the labelling in the middle adds to the
+    value, and what draws of it add to that.
+    """
+
+    own: Any  # a construction that knows its standard error
+    shifts: Callable[[float], tuple[float, Floats]]
+
+    @property
+    def method(self) -> str:  # type: ignore[override]
+        return f"{self.own.method}, {MIXED}"
+
+    def value(self, prior: Any) -> float:
+        return float(self.own.value(prior)) + self._shifts(prior)[0]
+
+    def error(self, prior: Any) -> float:
+        """The standard error at a setting of the class prior."""
+        return float(np.hypot(self.own.error(prior), self._shifts(prior)[1].std()))
+
+    def ends(self, prior: Any, tail: Any) -> Limits:
+        (low, high), (middle, moved) = self.own.ends(prior, tail), self._shifts(prior)
+        return mixed(self.value(prior), low + middle, high + middle, moved, tail)
+
+    def over(self, doubt: KnownOfPrior) -> Any:
+        return self.own.over(doubt)
+
+    def _shifts(self, prior: Any) -> tuple[float, Floats]:
+        share = float(self.own.doubt.setting(prior))
+        if share not in self._known:
+            self._known[share] = self.shifts(share)
+        return self._known[share]
+
+    @cached_property
+    def _known(self) -> dict[float, tuple[float, Floats]]:
+        return {}
 
 
 def value_at(evidence: Evidence, value: Value, share: float) -> Any:

@@ -24,6 +24,7 @@ from pulens.inference.method import IntervalMethod, Limits
 from pulens.priors import ClassPrior, population_prior
 from pulens.selection.practice import Favouring, Practice
 from pulens.selection.tilts import TiltDistribution, TiltRange
+from pulens.strata import WeightedEvidence
 from pulens.types import Floats
 
 MOST_KEPT = 100_000  # scores up to which rows at other tilts are kept
@@ -63,6 +64,10 @@ class TiltedEvidence(Evidence):
     def counted(self) -> Evidence:
         assert self.rows is not None
         return self.rows
+
+    @cached_property
+    def as_read(self) -> Evidence:
+        return Evidence(**{each.name: getattr(self, each.name) for each in fields(Evidence)})
 
     @property
     def masses(self) -> Evidence:
@@ -136,8 +141,14 @@ class TiltedEvidence(Evidence):
         return TiltedEvidence.of(self.counted.with_tally(tally, buckets), self.labels)
 
     def __getstate__(self) -> dict[str, Any]:
-        derived = ("tilts", "coarse", "_tilted")
+        derived = ("tilts", "coarse", "_tilted", "as_read")
         return {name: value for name, value in Evidence.__getstate__(self).items() if name not in derived}
+
+
+def tilted_rows(evidence: Evidence) -> TiltedEvidence | None:
+    """The rows whose labelling is tilted, also where they belong together and stand for one stratum."""
+    own = evidence.by_itself
+    return own if isinstance(own, TiltedEvidence) else None
 
 
 Make = Callable[[Sequence[Evidence]], IntervalMethod]
@@ -153,6 +164,7 @@ class OverTilts(IntervalMethod):
     samples: Sequence[TiltedEvidence]
     make: Make
     spread_of_tilts: float = 1.0
+    in_strata: bool = False
 
     @cached_property
     def _own(self) -> IntervalMethod:
@@ -170,24 +182,35 @@ class OverTilts(IntervalMethod):
     def shares_tried(self) -> int:  # type: ignore[override]
         return self._own.shares_tried
 
-    def value(self, prior: float) -> Any:
-        return self._at(prior)[0].value(prior)
+    def value(self, prior: Any) -> Any:
+        return self._at(self._share(prior))[0].value(self._setting(prior))
 
-    def ends(self, prior: float | None, tail: Any) -> Limits:
-        share = self.samples[0].class_prior.value if prior is None else prior
-        middle, moved = self._at(share)
-        return self.samples[0].tilts.ends(middle.value(share), *middle.ends(prior, tail), moved, tail)
+    def ends(self, prior: Any, tail: Any) -> Limits:
+        middle, moved = self._at(self._share(prior))
+        ends = middle.ends(prior, tail)
+        return self.samples[0].tilts.ends(middle.value(self._setting(prior)), *ends, moved, tail)
+
+    def _share(self, prior: Any) -> float:
+        """The class prior at a setting of it: a number, or the shares of the one stratum of rows that belong together.
+
+        ``None`` is its own value.
+        """
+        if prior is None:
+            return self.samples[0].class_prior.value
+        return float(getattr(prior, "shares", [prior])[0])
+
+    def _setting(self, prior: Any) -> Any:
+        """As constructions take it: those of one stratum know their own."""
+        return prior if self.in_strata else self._share(prior)
 
     def _at(self, share: float) -> tuple[IntervalMethod, Floats]:
         """The construction in the middle, and the value at every tilt less the one there."""
         if share not in self._known:
-            middle = self._own
+            middle, own = self._own, None if self.in_strata else share
             if share != self.samples[0].class_prior.value:
                 middle = self.make([sample.in_the_middle(sample.share_of(share)) for sample in self.samples])
-            values = [
-                each.value(share) for each in self._made(share, self.samples[0].tilts.levels, self.spread_of_tilts)
-            ]
-            self._known[share] = middle, np.array(values) - middle.value(share)
+            values = [each.value(own) for each in self._made(share, self.samples[0].tilts.levels, self.spread_of_tilts)]
+            self._known[share] = middle, np.array(values) - middle.value(own)
         return self._known[share]
 
     def _made(self, share: float, levels: Floats, spread: float) -> list[IntervalMethod]:
@@ -206,13 +229,20 @@ def under_labelling(
 
     ``make`` takes an evidence, or as many as are given here.
     """
-    alone = isinstance(evidence, Evidence)
     given = (evidence,) if isinstance(evidence, Evidence) else evidence
-    samples = [each for each in given if isinstance(each, TiltedEvidence)]
+    samples = [tilted for each in given if (tilted := tilted_rows(each)) is not None]
     if not samples:
         return make(evidence)
     spread = samples[0].spread(at_threshold=at_threshold)
-    return OverTilts(samples, (lambda rows: make(rows[0])) if alone else make, spread)
+    if not isinstance(evidence, Evidence):
+        return OverTilts(samples, make, spread)
+    if not isinstance(evidence, WeightedEvidence):
+        return OverTilts(samples, lambda rows: make(rows[0]), spread)
+
+    def of_one_stratum(rows: Sequence[Evidence]) -> IntervalMethod:
+        return make(evidence if rows[0] is samples[0] else evidence.of_other_rows(rows[0]))
+
+    return OverTilts(samples, of_one_stratum, spread, in_strata=True)
 
 
 def moved_interval(
@@ -250,12 +280,20 @@ def moved_ends(
     *,
     at_threshold: bool = False,
     coarsely: bool = False,
+    locally: bool = False,
 ) -> Limits:
-    """Ends of one number or of many with what the labelling moves; as they are where labels are random."""
-    if not isinstance(evidence, TiltedEvidence):
+    """Ends of one number or of many with what the labelling moves; as they are where labels are random.
+
+    ``locally``: the numbers are shares of few rows, in which the labelling may be another than the tilt's.
+    """
+    own = tilted_rows(evidence)
+    if own is None:
         return ends
-    tilts, spread = evidence.tilts, evidence.spread(at_threshold=at_threshold)
-    of = evidence.coarse if coarsely else evidence
+    tilts, spread = own.tilts, own.spread(at_threshold=at_threshold)
+    of = own.coarse if coarsely else own
     middle = number(of) if of is not evidence else value
-    tilted = of.at(evidence.class_prior.value, tilts.levels, spread)
-    return tilts.ends(value, *ends, np.array([number(each) for each in tilted]) - middle, tail)
+    tilted = of.at(own.class_prior.value, tilts.levels, spread)
+    values = np.array([number(each) for each in tilted])
+    if locally and isinstance(own.labels, Practice):
+        values = (values[:, None] * own.labels.local_factors[:, None]).reshape(-1, *values.shape[1:])
+    return tilts.ends(value, *ends, values - middle, tail)

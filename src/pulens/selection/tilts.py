@@ -109,7 +109,7 @@ class TiltDistribution:
     def rows_at(self, tilt: float, share: float | None = None) -> Evidence:
         """The evidence at one tilt: its labelled rows stand for all positives."""
         own = self.evidence.class_prior.unlabelled if share is None else share
-        return distorted(self.evidence, tilt, own, float(self.aside(own, np.array(tilt))))
+        return distorted(self.evidence, tilt, own, float(self.aside(own, np.array(tilt))), of_these_rows=True)
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,18 @@ class WeightedEvidence(Evidence):
     def of(cls, within: StratifiedEvidence, alone: Evidence | None = None) -> WeightedEvidence:
         own = within.weighted
         prior = replace(own.class_prior, notices=within.priors.notices)
-        return cls(own.tally, prior, own.label_noise, own.scenario, own.prior_held, None, within, alone)
+        labelling = own.labelling if alone is None else alone.labelling
+        given = (own.tally, prior, own.label_noise, own.scenario, own.prior_held, None, within, alone)
+        return cls(*given, labelling=labelling)
+
+    def of_other_rows(self, rows: Evidence) -> WeightedEvidence:
+        """Other rows that belong together, with the class prior that they have, where these are one stratum."""
+        cells, own = self.cells.cells, self.cells.priors
+        share = np.array([rows.class_prior.unlabelled])
+        priors = replace(own, shares=share, draws=None, along=(), low=None, high=None)
+        held = () if rows.buckets is None else (rows.buckets,)
+        counts = LabellingCells(cells.columns, cells.names, (rows.tally,), held)
+        return WeightedEvidence.of(replace(self.cells, cells=counts, priors=priors), rows)
 
     @property
     def cells(self) -> StratifiedEvidence:
@@ -61,6 +72,8 @@ class WeightedEvidence(Evidence):
 
     @property
     def counted(self) -> Evidence:
+        if self.alone is not None and self.alone.counted is not self.alone:
+            return self.alone.counted
         return self.cells.evidence
 
     @property
@@ -139,7 +152,7 @@ class WeightedEvidence(Evidence):
             return self
         if key not in self._settings:
             priors = replace(own, shares=setting.shares, draws=setting.draws, along=(), low=None, high=None)
-            self._settings[key] = WeightedEvidence.of(replace(self.cells, priors=priors))
+            self._settings[key] = WeightedEvidence.of(replace(self.cells, priors=priors), self.alone)
         return self._settings[key]
 
     def at_prior(self, setting: Any) -> tuple[WeightedEvidence, float]:

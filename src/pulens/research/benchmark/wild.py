@@ -25,7 +25,7 @@ from pulens.evidence import Evidence, gather
 from pulens.research.benchmark.datasets import DataUnavailableError
 from pulens.scenario import Scenario
 from pulens.selection import rank_correlations
-from pulens.selection.distortion import tilt_of
+from pulens.selection.distortion import distort, tilt_of
 from pulens.selection.practice import Practice, learn
 from pulens.selection.tilts import TiltDistribution
 from pulens.types import Booleans, Floats
@@ -33,6 +33,7 @@ from pulens.types import Booleans, Floats
 FOLDER, MIRROR = "PULENS_WILD", "PULENS_MIRROR"
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
 FOLDS = 5
+FEWEST_HIDDEN = 10  # positives, hidden or labelled, of a data set that shows where the tilt is off
 SMALLEST_SIDE = 0.3  # of the rows, for a feature to split them into two groups
 STEEPEST = (-6.0, 14.0)  # tilts beyond say that labelled and hidden positives do not overlap: how far, no row shows
 
@@ -194,8 +195,31 @@ def _out_of_fold(make: Callable[[], Any], features: Any, labelled: Booleans, gro
 def learned(problems: Sequence[WildProblem]) -> Practice:
     """The distribution of tilts that these data sets show."""
     result = learn([p.separation for p in problems], [p.tilt for p in problems], [p.family for p in problems])
-    together = per_disagreement(problems, result)
-    return replace(result, problems=len({p.name for p in problems}), per_disagreement=together)
+    together, local = per_disagreement(problems, result), local_spread(problems)
+    return replace(result, problems=len({p.name for p in problems}), per_disagreement=together, local=local)
+
+
+def local_spread(problems: Sequence[WildProblem]) -> float:
+    r"""How far the tilt is off within a tenth of the list: the root mean square of what it leaves, over its shares.
+
+    With :math:`o_b` the share of the hidden positives that a tenth holds and :math:`e_b` the one by the data set's own
+    tilt, :math:`\sum_b ((o_b - e_b)^2 - v_b)/\sum_b e_b^2` with :math:`v_b` the variance by chance, of hidden and of
+    labelled rows; families count alike.
+    """
+    left: dict[str, list[tuple[float, float]]] = {}
+    for p in problems:
+        hidden, labelled, listed = (p.scores[which] for which in (p.truth & ~p.labelled, p.labelled, p.population))
+        if hidden.size < FEWEST_HIDDEN or labelled.size < FEWEST_HIDDEN:
+            continue
+        edges = np.unique(np.quantile(listed, np.linspace(0.1, 0.9, 9)))[::-1]
+        above = [np.append((rows[None, :] > edges[:, None]).mean(axis=1), 1.0) for rows in (hidden, labelled)]
+        seen, own, said = (np.diff(rates, prepend=0.0) for rates in (*above, distort(above[1], p.tilt)))
+        known = own > 0
+        seen, own, said = seen[known], own[known], said[known]
+        chance = said * (1 - said) / hidden.size + said**2 * (1 - own) / own / labelled.size
+        left.setdefault(p.family, []).append((float(((seen - said) ** 2 - chance).sum()), float((said**2).sum())))
+    shares = [max(sum(off for off, _ in rows) / sum(of for _, of in rows), 0.0) for rows in left.values()]
+    return float(np.sqrt(np.mean(shares))) if shares else 0.0
 
 
 def per_disagreement(problems: Sequence[WildProblem], line: Practice) -> float:

@@ -152,15 +152,17 @@ def judge_calibration(problem: WildProblem, labelling: Labelling, **options: Any
     from pulens.calibration import calibration_in_the_large, recalibrate, reliability
 
     asked: dict[str, Any] = {
-        "class_prior": problem.class_prior, "scenario": str(problem.scenario), "labelling": labelling, **options,
-    }  # fmt: skip
+        "class_prior": problem.class_prior,
+        "scenario": str(problem.scenario),
+        "labelling": labelling,
+    }
     labels = problem.labelled.astype(int)
     try:
         map_ = recalibrate(labels, problem.scores, method="platt", **asked).map
     except PulensError:
         return []
     promised = np.asarray(map_(problem.scores), float)
-    diagram = reliability(labels, promised, binning="mass", bins=10, **asked)
+    diagram = reliability(labels, promised, binning="mass", bins=10, **asked, **options)
     scores, truth = promised[problem.population], problem.truth[problem.population]
     edges = np.array([diagram.bins[0].low, *(one.high for one in diagram.bins)])
     which = np.clip(np.searchsorted(edges, scores, side="left") - 1, 0, edges.size - 2)

@@ -21,12 +21,15 @@ FEW = 10  # runs of a family below which its share of intervals that hold says l
 Result = TypeVar("Result")
 
 
-def wild_problems(bench: Workbench) -> list[WildProblem]:
-    """Every data set with each model's scores out of fold; ``--quick`` takes a few of each family and one model."""
+MODELS = ("logistic", "boosting")
+
+
+def wild_problems(bench: Workbench, quick: Sequence[str] = MODELS[:1]) -> list[WildProblem]:
+    """Every data set with each model's scores out of fold; ``--quick`` takes a few of each family and these models."""
     found = list(worlds(wild_folder()))
     if bench.quick:
         found = [one for _, own in groupby(found, lambda one: family_of(one[1])) for one in list(own)[:QUICK_SETS]]
-    models = ("logistic",) if bench.quick else ("logistic", "boosting")
+    models = quick if bench.quick else MODELS
     bench.progress(f"{len(found)} data sets, scores of {len(models)} models")
     jobs = [(path, world, model) for path, world in found for model in models]
     return on_all_cores(_read, jobs)

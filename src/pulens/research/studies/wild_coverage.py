@@ -34,7 +34,7 @@ def run(bench: Workbench) -> Outcome:
     problems = wild_problems(bench)
     families = sorted({one.family for one in problems})
     without = {name: learned([one for one in problems if one.family != name]) for name in families}
-    kindless = {name: _without_kind(problems, name) or without[name] for name in families}
+    kindless = {name: without_kind(problems, name) or without[name] for name in families}
     bench.progress(f"{len(problems)} runs of {len(families)} families")
     jobs = [(one, without[one.family], kindless[one.family], bench.seed) for one in problems]
     result: Answers = {}
@@ -56,7 +56,7 @@ def kind_of(family: str) -> str:
     return next((kind for kind, names in KINDS.items() if family.startswith(names)), family)
 
 
-def _without_kind(problems: Sequence[WildProblem], family: str) -> Practice | None:
+def without_kind(problems: Sequence[WildProblem], family: str) -> Practice | None:
     """What families of other kinds of labelling show, where there are two or more."""
     others = [one for one in problems if kind_of(one.family) != kind_of(family)]
     return learned(others) if len({one.family for one in others}) > 1 else None
@@ -153,19 +153,20 @@ def claims_of(answers: Mapping[str, Sequence[WildAnswer]]) -> tuple[Claim, ...]:
         return ", ".join(f"{name} {percent(value)}" for name, value in zip(HEADS, values, strict=True))
 
     return (
-        Claim("95% intervals hold in 90 to 98% of families left out", _verdict(min(held) >= 0.9), told(held)),
-        Claim(f"No family of {FEW} runs or more is below 80%", _verdict(min(lowest) >= 0.8, lowest), told(lowest)),
-        Claim("They hold in 90% of whole kinds of labelling left out", _verdict(min(kinds) >= 0.9), told(kinds)),
-        Claim("F1 is at most .32 wide, ROC AUC .28", _verdict(f1 <= 0.32 and area <= 0.28), f"{f1:.3f}, {area:.3f}"),
+        Claim("95% intervals hold in 90 to 98% of families left out", verdict_of(min(held) >= 0.9), told(held)),
+        Claim(f"No family of {FEW} runs or more is below 80%", verdict_of(min(lowest) >= 0.8, lowest), told(lowest)),
+        Claim("They hold in 90% of whole kinds of labelling left out", verdict_of(min(kinds) >= 0.9), told(kinds)),
+        Claim("F1 is at most .32 wide, ROC AUC .28", verdict_of(f1 <= 0.32 and area <= 0.28), f"{f1:.3f}, {area:.3f}"),
         Claim(
             "No value errs more than the better of random labels and no correction",
-            _verdict(not worse),
+            verdict_of(not worse),
             "all five" if not worse else f"worse: {', '.join(worse)}",
         ),
     )
 
 
-def _verdict(holds: bool, of: Sequence[float] = ()) -> Verdict:
+def verdict_of(holds: bool, of: Sequence[float] = ()) -> Verdict:
+    """Of a claim; it cannot be tested where one of the numbers is not known."""
     if any(np.isnan(value) for value in of):
         return "not testable here"
     return "reproduced" if holds else "differs"
