@@ -2,7 +2,7 @@
 
 How often intervals of the first rows of a list, of the cost at the chosen threshold and of a whole decision curve hold
 the truth, and how often a promised recall or precision is not kept; the first rows of every query, with 15 to 100
-queries. coverage.py has more worlds, peers/decide.py other tools, speed.py the time.
+queries. coverage.py has more worlds, peers/decide.py other tools.
 
 Usage: python benchmarks/decide.py [--sets 100] [--only top,early,cost,floors,curve,queries,crossing]
 """
