@@ -6,15 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from pulens.catalogue import Declared
 from pulens.counts.hypergeometric import Tails, log_p_values_upwards, tails
 from pulens.counts.operating_points import Ranking, Ties
 from pulens.counts.tally import Tally
-from pulens.metrics.parts.metric import Metrics
+from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import average_over_points
 from pulens.recovery.assumptions import Assumptions
 from pulens.types import Floats
 
-METRIC = Metrics(needs_class_prior=False, ignores_class_prior=True, listed=False)
+METRIC = Declared(Metric, needs_class_prior=False, ignores_class_prior=True, listed=False)
 
 
 def tails_at(tally: Tally, threshold: float, measure: str) -> Tails:

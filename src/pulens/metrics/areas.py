@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pulens.catalogue import Declared
 from pulens.counts.tally import Tally
 from pulens.curves import partial_area, roc_area, roc_curve
 from pulens.curves.precision_recall import Form, average_precisions_of_many, precision_recall_areas
@@ -11,7 +12,7 @@ from pulens.errors import PulensError, shown
 from pulens.inference.area import AreaUnderROC
 from pulens.inference.percentile import AveragePrecisionReadTwice
 from pulens.metrics.parts.labelling_range import range_of_area, range_of_average_precision
-from pulens.metrics.parts.metric import Metrics, OtherLabelling, Shown
+from pulens.metrics.parts.metric import Metric, OtherLabelling, Shown
 from pulens.metrics.parts.possible_worlds import WorldsAt
 from pulens.recovery import direct_roc_auc, recover
 from pulens.recovery.assumptions import Assumptions
@@ -20,7 +21,7 @@ from pulens.recovery.many import ManyRecoveries
 from pulens.scalars import real
 from pulens.types import Floats
 
-METRIC = Metrics(reads="ranking")
+METRIC = Declared(Metric, reads="ranking")
 
 
 def _many_of_roc_auc(recoveries: ManyRecoveries, *rates: Floats, method: str = "direct") -> Floats | None:

@@ -6,14 +6,15 @@ import math
 
 import numpy as np
 
+from pulens.catalogue import Declared
 from pulens.errors import PulensError, shown
-from pulens.metrics.parts.metric import Metrics, Shown, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
 from pulens.recovery.contingency import Contingency
 from pulens.scalars import real
 from pulens.types import Floats
 
 MOST = 1e100  # whose square is a number
-METRIC = Metrics(page_computes=True)
+METRIC = Declared(Metric, page_computes=True)
 
 
 @METRIC(

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.catalogue import Declared
 from pulens.counts.operating_points import Ties
 from pulens.counts.tally import Tally
-from pulens.metrics.parts.metric import Metrics
+from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import (
     average_over_points,
     f1_at,
@@ -21,7 +22,8 @@ from pulens.metrics.parts.observed import (
 )
 from pulens.recovery.assumptions import Assumptions
 
-METRIC = Metrics(
+METRIC = Declared(
+    Metric,
     reads="ranking",
     needs_class_prior=False,
     ignores_class_prior=True,

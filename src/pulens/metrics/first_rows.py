@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pulens.catalogue import Declared
 from pulens.counts.tally import Tally
-from pulens.metrics.parts.metric import Metrics, Shown, divide
+from pulens.metrics.parts.metric import Metric, Shown, divide
 from pulens.metrics.parts.top_intervals import (
     DiscountedGain,
     EarlyEnhancement,
@@ -33,7 +34,7 @@ from pulens.metrics.parts.top_of_list import (
 from pulens.recovery import Recovery
 from pulens.recovery.assumptions import Assumptions
 
-METRIC = Metrics(reads="ranking", listed=False)
+METRIC = Declared(Metric, reads="ranking", listed=False)
 
 
 def _binning_error_of_recall_at_k(tally: Tally, assumptions: Assumptions, *, k: Any = 0.1) -> float:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.catalogue import Declared
 from pulens.counts.tally import Tally
-from pulens.metrics.parts.metric import Metrics
+from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.observed import class_prior_of, mutual_information_at, recall_and_share
 from pulens.recovery import pairwise_auc
 from pulens.recovery.assumptions import Assumptions
 from pulens.scenario import Scenario
 
-METRIC = Metrics(listed=False)
+METRIC = Declared(Metric, listed=False)
 
 
 @METRIC(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.catalogue import Declared
 from pulens.counts.tally import Tally
 from pulens.learning.risks import nonnegative, unbiased
-from pulens.metrics.parts.metric import Metrics
+from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.risk import observed_risk
 from pulens.recovery.assumptions import Assumptions
 
-METRIC = Metrics(reads="ranking", higher_is_better=False, highest=np.inf, listed=False, parameters={"loss": "zero-one"})
+METRIC = Declared(
+    Metric, reads="ranking", higher_is_better=False, highest=np.inf, listed=False, parameters={"loss": "zero-one"}
+)
 
 
 @METRIC("PU risk without bias; may fall below zero", lowest=-np.inf)

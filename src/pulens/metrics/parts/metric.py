@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 
 from pulens.inference.of_metric import MetricIntervalMethod
 from pulens.scalars import is_among
 from pulens.types import Floats
-
-Compute = TypeVar("Compute", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +108,6 @@ class Metric:
     def is_as_declared(self, parameters: Mapping[str, Any]) -> bool:
         """Whether these parameters ask for the number as the metric's facts describe it."""
         return all(is_among(given, (self.parameters[name],)) for name, given in parameters.items())
-
-
-class Metrics(dict[str, Metric]):
-    """The metrics of one file by name, each declared over its function; what they have in common is said once.
-
-    >>> METRIC = Metrics(higher_is_better=False)
-    >>> @METRIC("Share of the flagged that is negative", undefined_because="nothing is flagged")
-    ... def false_discovery_rate(table):
-    ...     return divide(table.false_positive, table.predicted_positive)
-    >>> METRIC["false_discovery_rate"].higher_is_better
-    False
-    """
-
-    def __init__(self, **shared: Any) -> None:
-        super().__init__()
-        self._shared = shared
-
-    def __call__(self, summary: str, **facts: Any) -> Callable[[Compute], Compute]:
-        def declare(compute: Compute) -> Compute:
-            self[compute.__name__] = Metric(compute, summary, **{**self._shared, **facts})
-            return compute
-
-        return declare
 
 
 def divide(numerator: Any, denominator: Any, *, empty: float = np.nan) -> Floats:
