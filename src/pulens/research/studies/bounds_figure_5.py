@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,9 @@ from pulens.research.studies._bounds import (
     TrueRanking,
     band_holds,
     height_at,
-    save,
     trained_ranking,
 )
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.types import Floats
 
 KNOWN, UNLABELLED = 1_000, 39_000  # section 6.3: 5% of 20,000 positives; 20,000 negatives
@@ -85,7 +84,7 @@ def run(bench: Workbench) -> Outcome:
         precision = _average_precision(ranking)
         repeats[draw] = ranking.roc_auc in one.roc_auc, precision in one.average_precision, every, share, safe
     tables = (_table(ranking, result), _gap_table(gaps))
-    files = () if bench.out is None else _draw(ranking, tally, labels, result, bench.out)
+    files = _draw(bench.out, ranking, tally, labels, result)
     return Outcome(tables, _claims(ranking, result, gaps, repeats), files)
 
 
@@ -166,12 +165,9 @@ def _claims(ranking: TrueRanking, result: dict[str, Bounds], gaps: AreaGaps, rep
     )
 
 
-def _draw(
-    ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8], result: dict[str, Bounds], out: Path
-) -> tuple[Path, ...]:
-    from pulens.plots.backend import pyplot
-
-    figure, (left, middle, right) = pyplot().subplots(1, 3, figsize=(14, 4.6), layout="constrained")
+@pictured("bounds-figure-5", 1, 3, figsize=(14, 4.6))
+def _draw(axes: Any, ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8], result: dict[str, Bounds]) -> None:
+    left, middle, right = axes
     place = (tally.labelled + tally.unlabelled) / tally.totals.rows
     limits = rank_band(tally.labelled, tally.totals.labelled, 0.95, "bootstrap")
     left.fill_between(place, limits.low, limits.high, color=COLOURS["ours"], alpha=0.4, linewidth=0, label="95% band")
@@ -196,7 +192,6 @@ def _draw(
         ax.grid(alpha=0.25)
         ax.legend(loc=where, fontsize=8)
     right.legend(loc="lower left", bbox_to_anchor=(0, 0.1), fontsize=8)  # above the line of share 0
-    return save(figure, out, "bounds-figure-5")
 
 
 STUDY = Study("Estimated beside true curves, 5% of positives known", "Claesen et al., figure 5 (covtype)", run)

@@ -32,7 +32,7 @@ def run(bench: Workbench) -> Outcome:
         text_table(f"{title}, true error {worlds()[title].true_calibration_error():.6f}, {trials} trials", settings)
         for title, settings in result.items()
     )
-    files = draw_biases(result, bench.out, "pu-ece-figure-4")
+    files = draw_biases(bench.out, result, name="pu-ece-figure-4")
     return Outcome(tables, (*_claims(result), _on_mnist(bench, trials), ON_CIFAR), files)
 
 

@@ -31,7 +31,7 @@ def run(bench: Workbench) -> Outcome:
         text_table(f"{title}, true error {worlds()[title].true_calibration_error():.6f}, {trials} trials", each)
         for title, each in result.items()
     )
-    return Outcome(tables, tuple(_claims(result)), draw_biases(result, bench.out, "pu-ece-figure-5"))
+    return Outcome(tables, tuple(_claims(result)), draw_biases(bench.out, result, name="pu-ece-figure-5"))
 
 
 def _claims(result: dict[str, dict[str, Biases]]) -> list[Claim]:
