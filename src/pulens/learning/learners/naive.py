@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,7 @@ from pulens.types import Floats
 CUTS = ("half", "label_frequency", "quantile")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NaiveClassifier(Wrapper):
     r"""Train any classifier to tell labelled from unlabelled rows, then cut its score.
 
@@ -46,22 +48,12 @@ class NaiveClassifier(Wrapper):
     {'half': 0.5, 'label_frequency': 0.21, 'quantile': 0.12}
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = None,
-        cut: str = "half",
-        scenario: str = DEFAULT_SCENARIO,
-        random_state: Any = None,
-        positive: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.cut = cut
-        self.scenario = scenario
-        self.random_state = random_state
-        self.positive = positive
+    estimator: Any = field(default=None, kw_only=False)
+    class_prior: Any = None
+    cut: str = "half"
+    scenario: str = DEFAULT_SCENARIO
+    random_state: Any = None
+    positive: Any = None
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Train on rows with PU labels."""
