@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
@@ -147,10 +147,6 @@ class BoostedPU(StoredAsArrays):
         intercept, slope = self.calibration_
         others = () if self.kernel_ is None else (self.kernel_(rows),)
         result: Floats = intercept + slope * (self.weights_ @ _log_odds(boosted, random, *others))
-        return result
-
-    def _posterior(self, X: Any) -> Floats:
-        result: Floats = expit(self.decision_function(X))
         return result
 
     def _learn(self, known: TrainingRows, targets: Floats, rng: np.random.Generator) -> Floats:

@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError, shown
@@ -197,10 +196,6 @@ class KernelPUSB(StoredAsArrays):
         result = {name: facts[name] for name in ("class_prior_", "bandwidth_", "penalty_", "cut_")}
         for name, value in (result | {name: arrays[name] for name in stored}).items():
             setattr(self, name, value)
-
-    def _posterior(self, X: Any) -> Floats:
-        squashed: Floats = expit(self.decision_function(X))
-        return squashed
 
     def _lifted(self, table: Floats) -> Callable[[Any], Floats]:
         """Features as a function of the bandwidth; distances are computed once."""

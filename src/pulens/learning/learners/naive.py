@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 
 from pulens.errors import AssumptionError
 from pulens.learning.learners.base.classifier import check_word, refuse_options
@@ -85,10 +84,6 @@ class NaiveClassifier(Wrapper):
         """Log-odds of being labelled, beyond the cut."""
         X = self._rows(X, reset=False)
         return log_odds_beyond(positive_probability(self.estimator_, X), self.cuts_[self.cut])
-
-    def _posterior(self, X: Any) -> Floats:
-        squashed: Floats = expit(self.decision_function(X))
-        return squashed
 
 
 LEARNER = Learner(NaiveClassifier, title="naive (logistic regression)", family=REFERENCE)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -60,7 +61,9 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _posterior(self, X: Any) -> Floats:
-        raise NotImplementedError
+        """The decision function taken for log-odds, unless a learner knows better."""
+        squashed: Floats = expit(self.decision_function(X))
+        return squashed
 
     def _labelled(self, y: Any, rows: int) -> Booleans:
         """Which rows are labelled, both kinds being there."""
