@@ -42,26 +42,15 @@ SETTINGS: dict[str, float | tuple[float, float]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AreaGaps:
-    """Vertical distance between upper and lower curve, and how far outside the true one is, over the grid."""
+    """Vertical distance between upper and lower curve, over the grid."""
 
     roc: Floats
     precision_recall: Floats
-    roc_outside: float
-    precision_recall_outside: float
 
     @classmethod
-    def of(cls, ranking: TrueRanking, result: Bounds) -> AreaGaps:
-        truth = recover(ranking.tally, UNCORRECTED)
-        widths, outside = [], []
-        for true_curve, pair in (
-            (roc_curve(truth), result.roc),
-            (precision_recall_curve(truth), result.precision_recall),
-        ):
-            lower, upper = (height_at(curve, GRID) for curve in pair)
-            height = height_at(true_curve, GRID)
-            widths.append(upper - lower)
-            outside.append(float(np.maximum(lower - height, height - upper).max()))
-        return cls(widths[0], widths[1], outside[0], outside[1])
+    def of(cls, result: Bounds) -> AreaGaps:
+        pairs = ([height_at(curve, GRID) for curve in pair] for pair in (result.roc, result.precision_recall))
+        return cls(*(upper - lower for lower, upper in pairs))
 
 
 def run(bench: Workbench) -> Outcome:
@@ -73,7 +62,7 @@ def run(bench: Workbench) -> Outcome:
     labels = ranking.labels(KNOWN, rng)
     tally = Tally.from_arrays(labels, ranking.scores)
     result = {name: _bounds(tally, share) for name, share in SETTINGS.items()}
-    gaps = AreaGaps.of(ranking, result["right"])
+    gaps = AreaGaps.of(result["right"])
     repeats = np.empty((draws, 5))
     for draw in range(draws):
         bench.progress(f"draw {draw + 1} of {draws}")
