@@ -1,19 +1,15 @@
-"""Do decisions keep their word? Agreement with other tools, coverage in worlds with a known truth, time.
+"""Do decisions keep their word? Coverage in worlds with a known truth.
 
-Every row labelled, net benefit is that of dcurves, gains are those of scikit-learn and early recognition that of RDKit
-(each where it is installed). In simulated worlds: how often intervals of the first rows of a list, of the cost at the
-chosen threshold and of a whole decision curve hold the truth, and how often a promised recall or precision is not kept;
-the first rows of every query, with 15 to 100 queries. coverage.py has more
-worlds, peers/decide.py other tools as packages.
+How often intervals of the first rows of a list, of the cost at the chosen threshold and of a whole decision curve hold
+the truth, and how often a promised recall or precision is not kept; the first rows of every query, with 15 to 100
+queries. coverage.py has more worlds, peers/decide.py other tools.
 
-Usage: python benchmarks/decide.py [--sets 100] [--only agreement,top,early,cost,floors,curve,queries,crossing,time]
+Usage: python benchmarks/decide.py [--sets 100] [--only top,early,cost,floors,curve,queries,crossing]
 """
 
 from __future__ import annotations
 
 import argparse
-import time
-from importlib.util import find_spec
 
 import numpy as np
 from scipy.optimize import brentq
@@ -42,53 +38,6 @@ def rates(world: RankingWorld, threshold: float) -> tuple[float, float]:
     result = world.values_at(threshold)
     recall, precision = result["recall"], result["precision"]
     return recall, world.class_prior * recall / precision if precision > 0 else 0.0
-
-
-def agreement(sets: int) -> None:
-    rng = np.random.default_rng(SEED)
-    packages = {name: find_spec(name) is not None for name in ("sklearn", "dcurves", "rdkit")}
-    apart = {name: 0.0 for name, result in packages.items() if result}
-    for number in range(sets):
-        size = int(rng.integers(20, 200))
-        classes = np.r_[1, 0, rng.random(size - 2) < rng.uniform(0.1, 0.5)].astype(int)
-        scores = rng.random(size).round(1 if number % 2 else 12)
-        labels = np.where(classes, 1, -1)
-        if packages["sklearn"]:
-            from sklearn.metrics import dcg_score, ndcg_score
-
-            k = int(rng.integers(1, size + 1))
-            for name, theirs in (("dcg_at_k", dcg_score), ("ndcg_at_k", ndcg_score)):
-                ours = getattr(metrics, name)(labels, scores, k=k, **ALL_KNOWN).value
-                apart["sklearn"] = max(apart["sklearn"], abs(ours - theirs([classes], [scores], k=k)))
-        if packages["rdkit"] and not number % 2:
-            from rdkit.ML.Scoring import Scoring
-
-            order = np.argsort(-scores, kind="stable")
-            rows = [[int(each)] for each in classes[order]]
-            pairs = [(metrics.rie, Scoring.CalcRIE(rows, 0, 20)), (metrics.bedroc, Scoring.CalcBEDROC(rows, 0, 20))]
-            for ours, theirs in pairs:
-                apart["rdkit"] = max(apart["rdkit"], abs(ours(labels, scores, decay=20, **ALL_KNOWN).value - theirs))
-            share = float(rng.choice([0.05, 0.1, 0.25]))
-            ours = metrics.enrichment_factor(labels, scores, k=share, **ALL_KNOWN).value
-            apart["rdkit"] = max(apart["rdkit"], abs(ours - Scoring.CalcEnrichment(rows, 0, [share])[0]))
-        if packages["dcurves"]:
-            apart["dcurves"] = max(apart["dcurves"], _against_dcurves(classes, scores, labels))
-    for name, result in packages.items():
-        print(f"  {name:<10} {f'largest difference {apart[name]:.2g} in {sets} sets' if result else 'not installed'}")
-
-
-def _against_dcurves(classes: np.ndarray, scores: np.ndarray, labels: np.ndarray) -> float:
-    import pandas as pd
-    from dcurves import dca
-
-    ratios = np.array([0.1, 0.25, 0.5])
-    table = dca(pd.DataFrame({"y": classes, "m": scores}), outcome="y", modelnames=["m"], thresholds=ratios)
-    theirs = table[table["model"] == "m"].set_index("threshold")["net_benefit"]
-    gaps = []
-    for ratio in ratios:
-        ours = metrics.net_benefit(labels, scores, threshold=ratio, cost_ratio=float(ratio), **ALL_KNOWN).value
-        gaps.append(abs(ours - float(theirs.loc[ratio])))
-    return max(gaps)
 
 
 def top(sets: int) -> None:
@@ -299,32 +248,7 @@ def crossing(sets: int) -> None:
             print(f"  class prior {prior}, odds {odds}: held {told} of {placed} that place it", flush=True)
 
 
-def speed(sets: int) -> None:
-    rng = np.random.default_rng(SEED)
-    for distinct in (256, 1_000_000):
-        size = 4 * 256 if distinct == 256 else distinct
-        positive = rng.random(size) < 0.1
-        scores = rng.normal(positive * 1.5)
-        if distinct == 256:
-            scores = np.round(np.argsort(np.argsort(scores)) / size * 255)
-        labels = (positive & (rng.random(size) < 0.3)).astype(int)
-        evidence = pulens.evaluate(labels, scores, class_prior=0.1, confidence=None, labelling="random").evidence
-        given = {"cost_miss": MISS, "cost_alarm": ALARM, "capacity": "30%", "recall_at_least": 0.5}
-        pulens.decide(evidence, **given)
-        for what, prior in (("class prior known", {}), ("class prior in doubt", {"class_prior": (0.08, 0.12)})):
-            asked = (
-                evidence
-                if not prior
-                else pulens.evaluate(labels, scores, confidence=None, **prior, labelling="random").evidence
-            )
-            began, used = time.perf_counter(), time.process_time()
-            pulens.decide(asked, **given)
-            wall, cpu = time.perf_counter() - began, time.process_time() - used
-            print(f"  {len(evidence.tally):>9,} distinct scores, {what}: {wall:.2f} s, {cpu:.2f} s of processor")
-
-
 PARTS = {
-    "agreement": agreement,
     "top": top,
     "early": early,
     "cost": cost,
@@ -332,7 +256,6 @@ PARTS = {
     "curve": curve,
     "queries": queries,
     "crossing": crossing,
-    "time": speed,
 }
 
 

@@ -6,6 +6,8 @@ import click
 
 from pulens.cli import app
 
+EVALUATE = ("evaluate", "--labelling", "random")  # whose numbers follow from the rows alone
+
 
 def found_command(words: list[str]) -> tuple[click.Command, list[str]]:
     """The command that these words call, and the words left for it."""

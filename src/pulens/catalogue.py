@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from pulens.errors import PulensError, listed, nearest, shown
 
 Facts = TypeVar("Facts")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Catalogue(Mapping[str, Facts]):
@@ -108,6 +109,30 @@ class Catalogue(Mapping[str, Facts]):
             f"there is no {self._kind} {shown(name)}; the {self._plural} are {listed(known, limit=99)}."
             f"{nearest(self._stem(name), (*besides, *self.names))}"
         )
+
+
+class Declared(dict[str, Facts]):
+    """The facts of one file by name, each declared over its function; what they have in common is said once.
+
+    >>> from pulens.metrics import Metric, divide
+    >>> METRIC = Declared(Metric, higher_is_better=False)
+    >>> @METRIC("Share of the flagged that is negative", undefined_because="nothing is flagged")
+    ... def false_discovery_rate(table):
+    ...     return divide(table.false_positive, table.predicted_positive)
+    >>> METRIC["false_discovery_rate"].higher_is_better
+    False
+    """
+
+    def __init__(self, kind: Callable[..., Facts], **shared: Any) -> None:
+        super().__init__()
+        self._kind, self._shared = kind, shared
+
+    def __call__(self, summary: str, **facts: Any) -> Callable[[Function], Function]:
+        def declare(function: Function) -> Function:
+            self[function.__name__] = self._kind(function, summary, **{**self._shared, **facts})
+            return function
+
+        return declare
 
 
 def load_guests(group: str, kind: type[Facts], taken: Iterable[str]) -> dict[str, Facts]:

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import pulens
+from command_lines import EVALUATE
 from pulens.cli import main
 
 
@@ -51,18 +52,7 @@ def run(capsys):
 
 
 def test_evaluate_prints_clusters_everywhere(visits, run):
-    words = (
-        "evaluate",
-        "--labelling",
-        "random",
-        "visits.csv",
-        "--cluster",
-        "patient",
-        "--class-prior",
-        "0.4",
-        "--threshold",
-        "1",
-    )
+    words = (*EVALUATE, "visits.csv", "--cluster", "patient", "--class-prior", "0.4", "--threshold", "1")
     said = " ".join(run(*words, "--html", "page.html", "--markdown", "page.md").split())
     assert "60 clusters, 6.47 rows each on average; variance of roc_auc" in said
     told = json.loads(run(*words, "--json", "-"))
@@ -93,9 +83,7 @@ def test_a_tally_by_cluster_is_merged_and_evaluated(visits, run):
 
 def test_a_tally_without_buckets_and_a_joint_tally_are_refused(visits, run):
     run("tally", "visits.csv", "-o", "plain.tally")
-    said = run(
-        "evaluate", "--labelling", "random", "plain.tally", "--cluster", "patient", "--class-prior", "0.4", code=2
-    )
+    said = run(*EVALUATE, "plain.tally", "--cluster", "patient", "--class-prior", "0.4", code=2)
     assert "holds no buckets" in said
     said = run("tally", "visits.csv", "--score", "score", "--score", "other", "--cluster", "patient", "-o", "j", code=2)
     assert "--cluster counts the rows of one score" in said
@@ -107,19 +95,7 @@ def test_compare_calibrate_and_segments_take_clusters(visits, run):
     assert "each of 60 buckets of clusters left out in turn" in said
     told = json.loads(run("calibrate", "visits.csv", "--score", "probability", *common, "--json", "-"))
     assert told["clusters"]["clusters"] == 60
-    words = (
-        "evaluate",
-        "--labelling",
-        "random",
-        "visits.csv",
-        "--group-by",
-        "sex",
-        "--threshold",
-        "1",
-        "--class-prior",
-        "0.4",
-        "--same-prior",
-    )
+    words = (*EVALUATE, "visits.csv", "--group-by", "sex", "--threshold", "1", "--class-prior", "0.4", "--same-prior")
     plain, result = (json.loads(run(*words, *more, "--json", "-")) for more in ((), ("--cluster", "patient")))
     for mine, theirs in zip(result["segments"], plain["segments"], strict=True):
         assert mine["estimates"]["recall"]["value"] == theirs["estimates"]["recall"]["value"]
@@ -127,18 +103,7 @@ def test_compare_calibrate_and_segments_take_clusters(visits, run):
 
 
 def test_bounds_are_refused_beside_clusters(visits, run):
-    said = run(
-        "evaluate",
-        "--labelling",
-        "random",
-        "visits.csv",
-        "--cluster",
-        "patient",
-        "--class-prior",
-        "0.4",
-        "--bounds",
-        code=2,
-    )
+    said = run(*EVALUATE, "visits.csv", "--cluster", "patient", "--class-prior", "0.4", "--bounds", code=2)
     assert "take rows for independent" in said
 
 
@@ -207,19 +172,7 @@ def test_few_clusters_are_said_where_the_class_prior_is_estimated(visits):
 
 
 def test_segments_tell_of_clusters_in_every_face(visits, run):
-    words = (
-        "evaluate",
-        "--labelling",
-        "random",
-        "visits.csv",
-        "--group-by",
-        "sex",
-        "--class-prior",
-        "0.4",
-        "--same-prior",
-        "--threshold",
-        "1",
-    )
+    words = (*EVALUATE, "visits.csv", "--group-by", "sex", "--class-prior", "0.4", "--same-prior", "--threshold", "1")
     told = json.loads(run(*words, "--cluster", "patient", "--json", "-"))
     assert told["clusters"]["clusters"] == 60
     effects = {one["segment"]: one["design_effect"] for one in told["clusters"]["design_effects"]}

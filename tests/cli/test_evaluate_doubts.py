@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pulens
+from command_lines import EVALUATE
 from pulens.cli import main
 
 
@@ -53,20 +54,6 @@ def test_sensitivity_is_an_older_word_for_a_factor_of_the_labelling(scores, caps
 
 def test_bounds_refuse_noisy_labels(scores, capsys) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(
-            [
-                "evaluate",
-                "--labelling",
-                "random",
-                scores,
-                "--class-prior",
-                "0.2",
-                "--label-noise",
-                "0.1",
-                "--redraws",
-                "100",
-                "--bounds",
-            ]
-        )
+        main([*EVALUATE, scores, "--class-prior", "0.2", "--label-noise", "0.1", "--redraws", "100", "--bounds"])
     assert ended.value.code == 2
     assert "bounds hold for clean labels only, got --label-noise 0.1" in capsys.readouterr().err

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pulens
+from command_lines import EVALUATE
 from pulens import calibration
 from pulens.audits.nearly_random import check_factor
 from pulens.cli import main
@@ -44,21 +45,7 @@ def test_no_redraw_of_buckets_lacks_a_kind_of_rows():
 @pytest.mark.parametrize("prior", ["0.3", "0.25:0.35", "auto"])
 def test_labelled_rows_of_one_cluster_make_no_warning(table, prior):
     out = table.with_suffix(".json")
-    main(
-        [
-            "evaluate",
-            "--labelling",
-            "random",
-            str(table),
-            "--cluster",
-            "patient",
-            "--class-prior",
-            prior,
-            "-q",
-            "--json",
-            str(out),
-        ]
-    )
+    main([*EVALUATE, str(table), "--cluster", "patient", "--class-prior", prior, "-q", "--json", str(out)])
     assert json.loads(out.read_bytes())["estimates"]["recall"]["value"] > 0
 
 
@@ -87,19 +74,7 @@ def test_a_threshold_above_every_score_is_null_in_the_json_of_gaps(tmp_path):
     labels, site = (rng.random(400) < 0.2).astype(int), rng.integers(0, 2, 400)
     path = write(tmp_path / "a.csv", score=rng.random(400).round(3), label=labels, site=site)
     out = tmp_path / "out.json"
-    call = [
-        "evaluate",
-        "--labelling",
-        "random",
-        str(path),
-        "--group-by",
-        "site",
-        "--gaps",
-        "recall",
-        "--threshold",
-        "inf",
-        "-q",
-    ]
+    call = [*EVALUATE, str(path), "--group-by", "site", "--gaps", "recall", "--threshold", "inf", "-q"]
     main([*call, "--class-prior", "0.3", "--json", str(out)])
     assert json.loads(out.read_bytes())["gaps"]["threshold"] is None
 
@@ -221,21 +196,7 @@ def test_a_share_lies_within_its_interval_however_little_is_asked_of_it(confiden
 def test_a_page_without_a_band_where_none_can_be_made(tmp_path):
     path = write(tmp_path / "a.csv", score=[0.9, 0.4, 0.3, 0.2], label=[1, 0, 0, 0])
     out = tmp_path / "a.html"
-    main(
-        [
-            "evaluate",
-            "--labelling",
-            "random",
-            str(path),
-            "--class-prior",
-            "0.5",
-            "--confidence",
-            "0.999",
-            "-q",
-            "--html",
-            str(out),
-        ]
-    )
+    main([*EVALUATE, str(path), "--class-prior", "0.5", "--confidence", "0.999", "-q", "--html", str(out)])
     assert out.exists()
 
 

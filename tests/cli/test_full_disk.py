@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from command_lines import EVALUATE
 from pulens.cli import main
 from small_disk import PAGE, SIZE, small_disk
 
@@ -22,32 +23,8 @@ NETWORK = ["--backbone", "linear", "--set", "epochs=2", "--set", "progress=false
 FEW = ["--redraws", "100"]
 MODELS = ["--score", "score", "--score", "other"]
 COMMANDS = {
-    "evaluate": [
-        "evaluate",
-        "--labelling",
-        "random",
-        "ROWS",
-        *JUDGE,
-        *FEW,
-        "--html",
-        "a.html",
-        "--json",
-        "a.json",
-        "--markdown",
-        "a.md",
-    ],
-    "evaluate segments": [
-        "evaluate",
-        "--labelling",
-        "random",
-        "ROWS",
-        *JUDGE,
-        "--group-by",
-        "site",
-        "--same-prior",
-        "--json",
-        "a.json",
-    ],
+    "evaluate": [*EVALUATE, "ROWS", *JUDGE, *FEW, "--html", "a.html", "--json", "a.json", "--markdown", "a.md"],
+    "evaluate segments": [*EVALUATE, "ROWS", *JUDGE, "--group-by", "site", "--same-prior", "--json", "a.json"],
     "compare": ["compare", "ROWS", *JUDGE, *FEW, *MODELS, "--html", "a.html", "--json", "a.json"],
     "calibrate": ["calibrate", "ROWS", *JUDGE, "--fit", "platt", "--out", "a.csv", "--html", "a.html"],
     "calibrate to Parquet": ["calibrate", "ROWS", *JUDGE, "--fit", "platt", "--out", "a.parquet", "--json", "a.json"],

@@ -8,6 +8,7 @@ import numpy as np
 import polars
 import pytest
 
+from command_lines import EVALUATE
 from pulens.cli import main
 from pulens.errors import PulensError
 
@@ -65,9 +66,7 @@ def test_several_columns_are_counted_and_said(visits, tmp_path, capsys):
     html = tmp_path / "g.html"
     main(
         [
-            "evaluate",
-            "--labelling",
-            "random",
+            *EVALUATE,
             str(visits),
             *columns,
             "--gaps",
@@ -133,18 +132,7 @@ def test_clusters_reach_gaps_from_the_command_line(tmp_path, capsys):
     score = rng.normal(label + rng.normal(size=30)[patient])
     table = {"score": score, "label": label, "sex": rng.choice(["f", "m"], 360), "patient": patient}
     polars.DataFrame(table).write_csv(tmp_path / "visits.csv")
-    asked = [
-        "evaluate",
-        "--labelling",
-        "random",
-        str(tmp_path / "visits.csv"),
-        "--group-by",
-        "sex",
-        "--gaps",
-        "recall",
-        "--threshold",
-        "0.5",
-    ]
+    asked = [*EVALUATE, str(tmp_path / "visits.csv"), "--group-by", "sex", "--gaps", "recall", "--threshold", "0.5"]
     files = ["--json", str(tmp_path / "g.json"), "--html", str(tmp_path / "g.html")]
     main([*asked, "--cluster", "patient", *files])
     assert "each of 30 clusters" in " ".join(capsys.readouterr().out.split())

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pulens
+from command_lines import EVALUATE
 from pulens.cli import main
 
 
@@ -53,16 +54,7 @@ def test_evaluate_shows_both_columns_and_writes_them(folder: Path, capsys, tmp_p
     files = [str(tmp_path / name) for name in ("r.json", "r.html", "r.md")]
     code, out, _ = run(
         capsys,
-        *(
-            "evaluate",
-            "--labelling",
-            "random",
-            str(folder / "scores.csv"),
-            "--score",
-            "a",
-            "--reviews",
-            str(folder / "queue.csv"),
-        ),
+        *(*EVALUATE, str(folder / "scores.csv"), "--score", "a", "--reviews", str(folder / "queue.csv")),
         *("--redraws", "100", "--json", files[0], "--html", files[1], "--markdown", files[2]),
     )
     assert code == 0

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pulens
+from command_lines import EVALUATE
 from pulens.cli import main
 
 
@@ -56,21 +57,7 @@ def test_the_table_names_segments_and_why_one_is_missing(scores, capsys):
 
 def test_quiet_shows_no_table(scores, tmp_path, capsys):
     out = tmp_path / "segments.json"
-    main(
-        [
-            "evaluate",
-            "--labelling",
-            "random",
-            str(scores),
-            "--group-by",
-            "site",
-            *GIVEN,
-            *SINGLE,
-            "--json",
-            str(out),
-            "--quiet",
-        ]
-    )
+    main([*EVALUATE, str(scores), "--group-by", "site", *GIVEN, *SINGLE, "--json", str(out), "--quiet"])
     assert capsys.readouterr().out == ""
     assert len(json.loads(out.read_text())["segments"]) == 2
 
@@ -101,55 +88,18 @@ def test_a_column_may_hold_the_class_priors(scores, tmp_path, capsys):
     priors = {"north": "0.4", "south": "0.3", "nowhere": "0.1"}
     table = tmp_path / "with_priors.csv"
     table.write_text("\n".join([f"{head},prior", *(f"{row},{priors[row.split(',')[2]]}" for row in rows)]) + "\n")
-    main(
-        [
-            "evaluate",
-            "--labelling",
-            "random",
-            str(table),
-            "--group-by",
-            "site",
-            "--class-prior-column",
-            "prior",
-            *SINGLE,
-            "--json",
-            "-",
-        ]
-    )
+    main([*EVALUATE, str(table), "--group-by", "site", "--class-prior-column", "prior", *SINGLE, "--json", "-"])
     segments = json.loads(capsys.readouterr().out)["segments"]
     assert [segment["class_prior"]["value"] for segment in segments] == [0.4, 0.3]
     table.write_text(table.read_text().replace("north,0.4", "north,0.5", 1))
     with pytest.raises(SystemExit):
-        main(
-            [
-                "evaluate",
-                "--labelling",
-                "random",
-                str(table),
-                "--group-by",
-                "site",
-                "--class-prior-column",
-                "prior",
-                *SINGLE,
-            ]
-        )
+        main([*EVALUATE, str(table), "--group-by", "site", "--class-prior-column", "prior", *SINGLE])
     said = capsys.readouterr().err
     assert "column 'prior' must hold one number in each segment of 'site', got numbers from 0.4 to 0.5" in said
 
 
 def test_one_class_prior_in_case_control_data_is_refused_with_the_ways_out(scores, capsys):
-    asked = [
-        "evaluate",
-        "--labelling",
-        "random",
-        str(scores),
-        "--group-by",
-        "site",
-        "--class-prior",
-        "0.2",
-        "--scenario",
-        "case-control",
-    ]
+    asked = [*EVALUATE, str(scores), "--group-by", "site", "--class-prior", "0.2", "--scenario", "case-control"]
     with pytest.raises(SystemExit):
         main(asked)
     said = capsys.readouterr().err

@@ -12,8 +12,8 @@ from pulens.labelling import MECHANISMS, find, labelled_count
 
 from pulens.errors import PulensError
 from pulens.learning.labelling._clues import auxiliary_log_odds, mixture_log_density
-from pulens.learning.labelling.favour_ambiguous import log_weights as ambiguous_weights
-from pulens.learning.labelling.favour_obvious import log_weights as obvious_weights
+from pulens.learning.labelling.mechanisms import ambiguous_log_weights as ambiguous_weights
+from pulens.learning.labelling.mechanisms import obvious_log_weights as obvious_weights
 
 evidence = st.lists(st.integers(-6, 6), min_size=1, max_size=12).map(lambda values: np.array(values, float))
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from command_lines import EVALUATE
 from one_more_file import commands_in, run_in, tree_with
 from synthetic_archive import LEARNERS, make
 
@@ -54,17 +55,7 @@ def said(tree):
     """What the commands print that show metrics."""
     asked = ("rows.csv", "--class-prior", "0.3", "--threshold", "0.6", "--redraws", "100")
     commands = {
-        "evaluate": (
-            "evaluate",
-            "--labelling",
-            "random",
-            "--all-metrics",
-            *asked,
-            "--json",
-            "found.json",
-            "--html",
-            "found.html",
-        ),
+        "evaluate": (*EVALUATE, "--all-metrics", *asked, "--json", "found.json", "--html", "found.html"),
         "compare": ("compare", "--explain", *asked, "--score", "score", "--score", "other", "--json", "compared.json"),
         "segments": ("evaluate", "--labelling", "random", *asked, "--score", "score", "--group-by", "region"),
         "report": ("bench", "report", "archive", "--metric", "false_discovery_rate", "--html", "board.html"),

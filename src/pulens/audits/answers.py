@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -298,34 +298,26 @@ def _counted(
     return ReadAnswers(counts, checked, tuple(_notices(seen, twice, missing, len(codes))), reached)
 
 
-def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) -> list[Notice]:
-    result = []
+def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) -> Iterator[Notice]:
     undecided = int((seen == UNDECIDED).sum())
     if 0 < undecided <= MOST_UNDECIDED * seen.size:  # more are warned of where numbers are made of them
-        result.append(
-            Notice(
-                Severity.NOTE,
-                "undecided-rows",
-                f"{undecided:,} of {seen.size:,} rows looked at have no yes or no: values count them half, and "
-                "intervals hold whatever they are.",
-            )
+        yield Notice(
+            Severity.NOTE,
+            "undecided-rows",
+            f"{undecided:,} of {seen.size:,} rows looked at have no yes or no: values count them half, and "
+            "intervals hold whatever they are.",
         )
     if missing:
-        result.append(
-            Notice(
-                Severity.NOTE,
-                "missing-rows",
-                f"{missing:,} of the {planned:,} rows of the plan are missing in the queue: those before the last "
-                "answered row count as undecided, the others as not reached.",
-            )
+        yield Notice(
+            Severity.NOTE,
+            "missing-rows",
+            f"{missing:,} of the {planned:,} rows of the plan are missing in the queue: those before the last "
+            "answered row count as undecided, the others as not reached.",
         )
     if twice:
-        result.append(
-            Notice(
-                Severity.NOTE,
-                "doubled-rows",
-                f"{twice:,} row{'s stand' if twice > 1 else ' stands'} in the queue more than once, answered alike: "
-                "counted once.",
-            )
+        yield Notice(
+            Severity.NOTE,
+            "doubled-rows",
+            f"{twice:,} row{'s stand' if twice > 1 else ' stands'} in the queue more than once, answered alike: "
+            "counted once.",
         )
-    return result

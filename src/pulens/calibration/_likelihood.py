@@ -13,7 +13,7 @@ regression. Beside the likelihood stands what the labels given the scores do not
 average to the class prior, up to the sample's own error (a quadratic penalty with the mean's variance).
 
 The PU risk (the PU-ECE paper, equation 2) has its lowest point at the same p, but weighs positives of high score
-linearly in their logit; the likelihood bounds their weight. ``benchmarks/recalibration.py`` measures what that gains.
+linearly in their logit; the likelihood bounds their weight. What that gains: docs/guides/calibration.md.
 """
 
 from __future__ import annotations

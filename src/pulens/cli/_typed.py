@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pulens.cli._help import long_name
+
+if TYPE_CHECKING:
+    from pulens.counts.tally import Tally
 
 LEFT_OUT = ("html_path", "markdown_path", "json_path", "quiet")  # where answers go is no part of the question
 Typed = tuple[tuple[str, ...], ...]
@@ -34,6 +37,19 @@ def typed_command(context: click.Context) -> Typed:
         value = context.params[name]
         words += [(option, _written(one)) for one in (value if parameter.multiple else (value,))]
     return tuple(words)
+
+
+def check_lines(tally: Tally, said: str, *options: str) -> list[str]:
+    """The check of rows that would settle this command's question, to paste; nothing where no row is left to check."""
+    from pulens.report.lines import pasteable
+    from pulens.report.next_steps import another_command, rows_to_check
+
+    rows = rows_to_check(tally.totals.unlabelled)
+    if not rows:
+        return []
+    options = (*options, "--budget", str(rows), "--out", "queue.csv")
+    command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
+    return ["", f"next: check {rows} rows, {said}:", *pasteable(command)]
 
 
 def _place(argument: str) -> str:

@@ -11,11 +11,6 @@ import click
 
 from pulens.errors import InputError
 
-PROTOCOL_HELP = (
-    "PROTOCOL is conventional, as-published, label-frequency, selection-bias, full, tables, smoke or a YAML file of "
-    "yours."
-)
-
 
 @click.group(name="bench")
 def command() -> None:

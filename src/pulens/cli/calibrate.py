@@ -110,10 +110,12 @@ def command(file: str, **given: Any) -> None:
             read["delimiter"] = written_as(*(given[name] for name in NAMES))
             write_mapped(file, out, result["recalibration"].map, column=column, **read)
     if is_shown(given):
+        from pulens.cli._typed import check_lines
         from pulens.report.calibration import calibration_text
 
         lines = [calibration_text(evidence, result, reviewed, explain=given["explain"])]
-        lines += _next(evidence) if reviewed is None and scores_are != "rank" else []
+        if reviewed is None and scores_are != "rank":
+            lines += check_lines(_told(evidence).tally, "then add --reviews queue.csv to this command")
         lines += [] if out is None else ["", f"wrote {out}"]
         show("\n".join(lines), explain=given["explain"])
 
@@ -151,24 +153,6 @@ def _reviewed(file: str, given: dict[str, Any], checked: ReviewOptions) -> tuple
     promised = probabilities_of(grouped.rows.scores, given["scores_are"])
     result = reviewed_reliability(grouped.rows, promised, confidence=given["confidence"])
     return grouped.gathered(question, split).evidence, result
-
-
-def _next(evidence: Any) -> list[str]:
-    """The check that would judge the probabilities, however labels were chosen."""
-    from pulens.cli._typed import typed_command
-    from pulens.report.lines import pasteable
-    from pulens.report.next_steps import another_command, rows_to_check
-
-    rows = rows_to_check(_told(evidence).tally.totals.unlabelled)
-    if not rows:
-        return []
-    options = ("--budget", str(rows), "--out", "queue.csv")
-    command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
-    return [
-        "",
-        f"next: check {rows} rows, then add --reviews queue.csv to this command:",
-        *pasteable(command),
-    ]
 
 
 def _check_out(file: str, out: str, method: str | None, column: str) -> None:

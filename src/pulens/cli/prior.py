@@ -57,6 +57,7 @@ def command(file: str, **given: Any) -> None:
     """
     from pulens.cli._output import is_shown, show, working
     from pulens.cli._prior_shown import estimator_lines, paste_lines, prior_lines
+    from pulens.cli._typed import check_lines
     from pulens.cli._write import all_or_none, as_files, check_targets, to_json
     from pulens.counts.tally import Tally
     from pulens.plots.backend import write_figure
@@ -92,7 +93,7 @@ def command(file: str, **given: Any) -> None:
         if "estimators" in answer:
             lines += estimator_lines(answer["estimators"])
         if checked is None and given["audit"] is None:
-            lines += ["", *_next(tally)]
+            lines += check_lines(tally, "drawn where answers matter; they settle it", "--goal", "class_prior") or [""]
         lines += paste_lines(prior, given, noise_found)
         show("\n".join(lines), explain=explain or given["compare"])
 
@@ -167,20 +168,6 @@ def _reviewed(file: str, given: dict[str, Any]) -> Reviewed | None:
     reading = ReadOptions(**asked(ReadOptions, {**given, "cluster": None}))
     kept = {name: given[name] for name in ("scenario", "confidence")}
     return reviewed(file, None, reading, checked, **kept, seed=0, check=False)
-
-
-def _next(tally: Tally) -> list[str]:
-    """The check that would settle the class prior, whatever the scores and labels are like."""
-    from pulens.cli._typed import typed_command
-    from pulens.report.lines import pasteable
-    from pulens.report.next_steps import another_command, rows_to_check
-
-    rows = rows_to_check(tally.totals.unlabelled)
-    if not rows:
-        return []
-    options = ("--goal", "class_prior", "--budget", str(rows), "--out", "queue.csv")
-    command = another_command(typed_command(click.get_current_context()), ("audit", "plan"), options)
-    return [f"next: check {rows} rows, drawn where answers matter; they settle it:", *pasteable(command)]
 
 
 def _show_within(file: str, given: dict[str, Any]) -> None:

@@ -46,7 +46,7 @@ from pulens.inputs.frames import keeps_library
 from pulens.inputs.reading import said
 from pulens.keywords import forwards_keywords, names_of
 from pulens.metrics import find, leading
-from pulens.metrics.net_benefit import check_cost_ratio
+from pulens.metrics.at_threshold import check_cost_ratio
 from pulens.metrics.parts.measure import check_threshold, estimate, raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import find_contradiction, lowest_possible_prior

@@ -1,4 +1,4 @@
-"""Metrics, one per file. Calling one gives an :class:`~pulens.estimate.Estimate`.
+"""Metrics, those of a kind in one file. Calling one gives an :class:`~pulens.estimate.Estimate`.
 
 >>> import pulens.metrics
 >>> print(pulens.metrics.recall([1, 1, 0, 0], [0.9, 0.4, 0.6, 0.1], class_prior=0.6, threshold=0.5))
@@ -43,7 +43,7 @@ __all__ = [
 
 OWN: Catalogue[Metric] = Catalogue(__name__, __path__, "METRIC", "metric", together=True)
 METRICS: dict[str, Metric] = dict(sorted({**OWN, **load_guests(__name__, Metric, (*OWN, *__all__))}.items()))
-# a metric's file and its public function share a name: the function is what people mean
+# where a metric's file and its public function share a name, the function is what people mean
 globals().update({name: MetricFunction(name, metric) for name, metric in METRICS.items()})
 
 

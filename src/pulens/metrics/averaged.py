@@ -6,10 +6,9 @@ rows in all. Every row without a label counts as a negative, as in the compariso
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
+from pulens.catalogue import Declared
 from pulens.counts.operating_points import Ties
 from pulens.counts.tally import Tally
 from pulens.metrics.parts.metric import Metric
@@ -23,7 +22,17 @@ from pulens.metrics.parts.observed import (
 )
 from pulens.recovery.assumptions import Assumptions
 
+METRIC = Declared(
+    Metric,
+    reads="ranking",
+    needs_class_prior=False,
+    ignores_class_prior=True,
+    listed=False,
+    parameters={"ties": "expected"},
+)
 
+
+@METRIC("F1 of labelled against other rows, averaged over operating points")
 def averaged_f1(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:
     r"""Mean over the N + 1 operating points of :math:`2k/(i + t)`, k hits among i rows called positive of t labelled.
 
@@ -34,6 +43,7 @@ def averaged_f1(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expecte
     return average_over_points(tally, ties, "averaged_f1", f1_at)
 
 
+@METRIC("Squared recall over the share called positive, averaged over operating points", highest=np.inf)
 def averaged_lee_liu(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:
     r"""Mean over the N + 1 operating points of :math:`(k/t)^2 / (i/N)`, squared recall over the share called positive.
 
@@ -44,6 +54,7 @@ def averaged_lee_liu(tally: Tally, assumptions: Assumptions, *, ties: Ties = "ex
     return average_over_points(tally, ties, "averaged_lee_liu", lee_liu_at)
 
 
+@METRIC("Correlation of labels and calls, averaged over operating points", lowest=-1.0)
 def averaged_matthews_correlation(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:
     r"""Mean over the N + 1 operating points of the correlation between label and call: Pearson's, which is Matthews's.
 
@@ -54,6 +65,7 @@ def averaged_matthews_correlation(tally: Tally, assumptions: Assumptions, *, tie
     return average_over_points(tally, ties, "averaged_matthews_correlation", matthews_at)
 
 
+@METRIC("Mutual information of labels and calls in nats, averaged over operating points", highest=float(np.log(2)))
 def averaged_mutual_information(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:
     r"""Mean over the N + 1 operating points of :math:`\sum p \log (p / p_{expected})`, in nats.
 
@@ -64,6 +76,7 @@ def averaged_mutual_information(tally: Tally, assumptions: Assumptions, *, ties:
     return average_over_points(tally, ties, "averaged_mutual_information", mutual_information_at)
 
 
+@METRIC("Pseudo-F with the labelled share for class prior, averaged over operating points", highest=np.inf)
 def averaged_pseudo_f(tally: Tally, assumptions: Assumptions, *, ties: Ties = "expected") -> float:
     r"""Mean over the N + 1 operating points of :math:`2(k/t) / (i/N + t/N)`: averaged F1 times N/t.
 
@@ -72,45 +85,3 @@ def averaged_pseudo_f(tally: Tally, assumptions: Assumptions, *, ties: Ties = "e
     1.055208
     """
     return average_over_points(tally, ties, "averaged_pseudo_f", pseudo_f_at)
-
-
-_averaged = partial(
-    Metric,
-    reads="ranking",
-    needs_class_prior=False,
-    ignores_class_prior=True,
-    listed=False,
-    parameters={"ties": "expected"},
-)
-METRIC = {
-    "averaged_f1": _averaged(
-        averaged_f1,
-        "F1 of labelled against other rows, averaged over operating points",
-        lowest=0.0,
-        highest=1.0,
-    ),
-    "averaged_lee_liu": _averaged(
-        averaged_lee_liu,
-        "Squared recall over the share called positive, averaged over operating points",
-        lowest=0.0,
-        highest=np.inf,
-    ),
-    "averaged_matthews_correlation": _averaged(
-        averaged_matthews_correlation,
-        "Correlation of labels and calls, averaged over operating points",
-        lowest=-1.0,
-        highest=1.0,
-    ),
-    "averaged_mutual_information": _averaged(
-        averaged_mutual_information,
-        "Mutual information of labels and calls in nats, averaged over operating points",
-        lowest=0.0,
-        highest=float(np.log(2)),
-    ),
-    "averaged_pseudo_f": _averaged(
-        averaged_pseudo_f,
-        "Pseudo-F with the labelled share for class prior, averaged over operating points",
-        lowest=0.0,
-        highest=np.inf,
-    ),
-}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -254,55 +255,43 @@ def check_enough(tally: Tally) -> None:
         )
 
 
-def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval) -> tuple[Notice, ...]:
+def weaknesses(tally: Tally, value: float, feasible: Interval, uneven: Interval) -> Iterator[Notice]:
     """What to know about any estimate from these rows, whichever method made it."""
-    result = []
     labelled = tally.totals.labelled
     area = cut(tally, 400).auc  # cells fine enough for a warning
     if labelled < FEW_LABELLED:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "few-labelled-for-prior",
-                f"The class prior was estimated from only {labelled:g} labelled rows; {FEW_LABELLED} or more are "
-                "advisable.",
-            )
+        yield Notice(
+            Severity.WARNING,
+            "few-labelled-for-prior",
+            f"The class prior was estimated from only {labelled:g} labelled rows; {FEW_LABELLED} or more are "
+            "advisable.",
         )
     if area < 0.5:
-        result.append(
-            Notice(
-                Severity.SERIOUS,
-                "reversed-scores",
-                f"Labelled rows score lower than unlabelled ones (AUC {area:.3f}): are higher scores more positive? "
-                "Otherwise labels are noisier than the unlabelled rows, and no class prior can be estimated.",
-            )
+        yield Notice(
+            Severity.SERIOUS,
+            "reversed-scores",
+            f"Labelled rows score lower than unlabelled ones (AUC {area:.3f}): are higher scores more positive? "
+            "Otherwise labels are noisier than the unlabelled rows, and no class prior can be estimated.",
         )
     elif area < WEAK_AUC:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "weak-scores-for-prior",
-                f"Labelled and unlabelled rows have similar scores (AUC {area:.3f}): either the score is weak or "
-                "most unlabelled rows are positive, and scores alone cannot show which.",
-            )
+        yield Notice(
+            Severity.WARNING,
+            "weak-scores-for-prior",
+            f"Labelled and unlabelled rows have similar scores (AUC {area:.3f}): either the score is weak or "
+            "most unlabelled rows are positive, and scores alone cannot show which.",
         )
     if value < LOW_PRIOR or value > HIGH_PRIOR:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "extreme-prior",
-                f"The estimated share of positives among the unlabelled rows is {value:.3g}, near an end of the "
-                "scale, where small errors matter most: check it by an audit.",
-            )
+        yield Notice(
+            Severity.WARNING,
+            "extreme-prior",
+            f"The estimated share of positives among the unlabelled rows is {value:.3g}, near an end of the "
+            "scale, where small errors matter most: check it by an audit.",
         )
-    result.append(
-        Notice(
-            Severity.NOTE,
-            "prior-identified-from-above",
-            "Positive and unlabelled rows bound the share of positives among the unlabelled only from above. Without "
-            f"the shape assumption of the estimate any value up to {feasible.high:.3f} is possible if labels are a "
-            f"random sample of the positives, and up to {uneven.high:.3f} if high scores were labelled up to "
-            f"{UNEVEN:g} times as often.",
-        )
+    yield Notice(
+        Severity.NOTE,
+        "prior-identified-from-above",
+        "Positive and unlabelled rows bound the share of positives among the unlabelled only from above. Without "
+        f"the shape assumption of the estimate any value up to {feasible.high:.3f} is possible if labels are a "
+        f"random sample of the positives, and up to {uneven.high:.3f} if high scores were labelled up to "
+        f"{UNEVEN:g} times as often.",
     )
-    return tuple(result)

@@ -1,4 +1,4 @@
-"""Labelling mechanisms, one per file: which positives get a label.
+"""Labelling mechanisms: which positives get a label.
 
 >>> import numpy as np
 >>> import pulens.labelling
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 MECHANISMS: Catalogue[Mechanism] = Catalogue(
-    __name__, __path__, "MECHANISM", "labelling mechanism", plural="mechanisms"
+    __name__, __path__, "MECHANISM", "labelling mechanism", plural="mechanisms", together=True
 )
 
 

@@ -13,20 +13,20 @@ what changes along many columns at once. How much each kind of model counts is r
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from pulens.errors import AssumptionError, InputError
 from pulens.inputs.categories import Encoding, has_categories
 from pulens.inputs.dense import dense
-from pulens.keywords import typed
-from pulens.learning.learners.base.classifier import PUClassifier, check_count, flat, seed_of
+from pulens.learning.learners.base.classifier import StoredAsArrays, check_count, flat, seed_of
 from pulens.learning.learners.base.facts import Learner
 from pulens.learning.learners.base.prior import resolved_prior
 from pulens.learning.learners.base.row_groups import checked_groups
@@ -45,7 +45,8 @@ PARTS = 3  # into which rows are dealt in stage two
 KERNEL_PARTS = 10  # into which they are dealt for the regression on ranks, where leaving a part out costs little
 
 
-class BoostedPU(PUClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class BoostedPU(StoredAsArrays):
     r"""Gradient boosting for tables with PU labels: no scaling, no tuning, missing values and categories as they are.
 
     Parameters
@@ -91,28 +92,15 @@ class BoostedPU(PUClassifier):
     (True, True)
     """
 
-    def __init__(
-        self,
-        *,
-        class_prior: Any = "auto",
-        n_estimators: int = 8,
-        iterations: int = 20,
-        random_trees: int = 60,
-        centres: int = 400,
-        scenario: str = DEFAULT_SCENARIO,
-        n_jobs: int | None = None,
-        random_state: Any = 0,
-        positive: Any = None,
-    ) -> None:
-        self.class_prior = class_prior
-        self.n_estimators = n_estimators
-        self.iterations = iterations
-        self.random_trees = random_trees
-        self.centres = centres
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.positive = positive
+    class_prior: Any = "auto"
+    n_estimators: int = 8
+    iterations: int = 20
+    random_trees: int = 60
+    centres: int = 400
+    scenario: str = DEFAULT_SCENARIO
+    n_jobs: int | None = None
+    random_state: Any = 0
+    positive: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Train on rows with PU labels: 1 labelled positive, 0 unlabelled.
@@ -160,18 +148,6 @@ class BoostedPU(PUClassifier):
         others = () if self.kernel_ is None else (self.kernel_(rows),)
         result: Floats = intercept + slope * (self.weights_ @ _log_odds(boosted, random, *others))
         return result
-
-    def _posterior(self, X: Any) -> Floats:
-        result: Floats = expit(self.decision_function(X))
-        return result
-
-    @typed
-    def save(self, path: str | Path) -> Path:
-        """Write the trees to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
-        from pulens.learning.learners.saving.arrays import save
-
-        check_is_fitted(self)
-        return save(self, Path(path))
 
     def _learn(self, known: TrainingRows, targets: Floats, rng: np.random.Generator) -> Floats:
         """Stage two: models fitted to probabilities; gives back each one's log-odds of rows that it had not seen."""

@@ -3,21 +3,23 @@ r"""Dist-PU: align the mean prediction with the class prior (Zhao, Xu, Jiang, We
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
 from pulens.learning.learners.base.facts import RISK, Learner
 from pulens.learning.learners.base.settings import setting
+from pulens.learning.learners.parts.mixing import mix_with_partners
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.program import Program, Stage
-from pulens.learning.learners.stack.rows import Batch, Pooled
+from pulens.learning.learners.stack.rows import Batch, Batches, Pooled
 from pulens.learning.risks.alignment import clamp, cross_entropy, entropy, label_distribution
 from pulens.learning.risks.losses import sigmoid
 from pulens.learning.risks.means import masked_mean
 
 
-def cosine(epochs: int, lowest: float) -> object:
+def cosine(epochs: int, lowest: float) -> Callable[[int], float]:
     """A factor that falls from 1 to ``lowest`` over the epochs along half a cosine."""
     return lambda epoch: lowest + (1 - lowest) * (1 + math.cos(math.pi * epoch / epochs)) / 2
 
@@ -27,19 +29,24 @@ def rising(epoch: int, epochs: int) -> float:
     return 1 - math.cos(epoch / epochs * math.pi / 2)
 
 
-def kept_in_place(buffer: torch.Tensor | None, values: torch.Tensor) -> torch.Tensor:
-    """The values, in the buffer where there is one: recorded steps go on reading from there."""
-    if buffer is None or buffer.shape != values.shape:
-        return values
-    buffer.copy_(values)
-    return buffer
-
-
 class MixupProgram(Program):
     """Two stages: alignment alone, then with mixup on pseudo-labels that are renewed as training goes on."""
 
     recordable = True
     same_steps = True  # what changes with the epoch is written into buffers
+
+    def batches(self) -> Batches:
+        raise NotImplementedError
+
+    def stages(self) -> list[Stage]:
+        warm, main, batches = self.value("warm_up_epochs"), self.value("epochs"), self.batches()
+        warm_adam = self.adam(
+            learning_rate=self.value("warm_up_learning_rate"), weight_decay=self.value("warm_up_weight_decay")
+        )
+        return [
+            Stage("warm-up", warm, batches, warm_adam, schedule=cosine(warm, 0.0), selectable=False),
+            Stage("mixup", main, batches, self.adam(), schedule=cosine(main, 0.7)),
+        ]
 
     def begin_stage(self, stage: Stage) -> None:
         self.shares: torch.Tensor | None = None
@@ -51,9 +58,7 @@ class MixupProgram(Program):
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         if stage.name == "mixup":
             steps = stage.batches.steps(self.stack.data)
-            self.shares = kept_in_place(
-                self.shares, self.stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup"))
-            )
+            self.hold("shares", self.stack.streams.beta("mixup", moment_epoch, steps, self.value("mixup")))
 
     def mixed(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Logits of the rows as they are and mixed, the targets of the mixed ones, and which of them are real."""
@@ -61,11 +66,8 @@ class MixupProgram(Program):
         partner = self.stack.streams.permutations("partner", batch.moment, valid.sum(1).long(), valid.shape[1])
         assert self.shares is not None
         share = batch.now(self.shares)
-        shaped = share.view(-1, 1, *[1] * (batch.x.dim() - 2))
-        index = partner.view(*partner.shape, *[1] * (batch.x.dim() - 2)).expand_as(batch.x)
-        x = shaped * batch.x + (1 - shaped) * batch.x.gather(1, index)
         own = torch.where(batch.labelled > 0, 1.0, self.pseudo.gather(1, batch.positions))
-        target = share[:, None] * own + (1 - share[:, None]) * own.gather(1, partner)
+        x, target = (mix_with_partners(values, partner, share) for values in (batch.x, own))
         z, mixed = self.stack.both_logits(batch, x)
         return clamp(z), clamp(mixed), target, valid
 
@@ -91,19 +93,10 @@ class AlignmentProgram(MixupProgram):
     def begin_epoch(self, stage: Stage, moment_epoch: int) -> None:
         super().begin_epoch(stage, moment_epoch)
         weight = self.value("unlabelled_entropy") * rising(self.epoch_in_stage, stage.epochs)
-        fresh = torch.zeros_like(self.stack.class_prior) + weight
-        self.entropy_weight = kept_in_place(self.entropy_weight, fresh)
+        self.hold("entropy_weight", torch.zeros_like(self.stack.class_prior) + weight)
 
-    def stages(self) -> list[Stage]:
-        warm, main = self.value("warm_up_epochs"), self.value("epochs")
-        batches = Pooled(self.value("batch_size"), skip_without_labelled=False)
-        warm_adam = self.adam(
-            learning_rate=self.value("warm_up_learning_rate"), weight_decay=self.value("warm_up_weight_decay")
-        )
-        return [
-            Stage("warm-up", warm, batches, warm_adam, schedule=cosine(warm, 0.0), selectable=False),  # type: ignore[arg-type]
-            Stage("mixup", main, batches, self.adam(), schedule=cosine(main, 0.7)),  # type: ignore[arg-type]
-        ]
+    def batches(self) -> Pooled:
+        return Pooled(self.value("batch_size"), skip_without_labelled=False)
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
         if stage.name == "warm-up":

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
 
 from pulens.errors import AssumptionError
-from pulens.learning.learners.base.classifier import check_word
+from pulens.learning.learners.base.classifier import check_word, dealt_folds
 from pulens.learning.learners.base.facts import Learner
 from pulens.learning.learners.base.wrapper import (
     SMALLEST,
@@ -69,6 +70,7 @@ def class_prior_from(frequency: float, labelled: float, unlabelled: float, scena
     return min(1.0, labelled / (frequency * (labelled + unlabelled)))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ElkanNoto(Wrapper):
     r"""Learn to tell labelled from unlabelled rows, then divide by the label frequency.
 
@@ -101,26 +103,14 @@ class ElkanNoto(Wrapper):
     (0.4, 0.5)
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = None,
-        scenario: str = DEFAULT_SCENARIO,
-        estimate: str = "e1",
-        hold_out: float | None = None,
-        labelled_in_unlabelled: bool = False,
-        random_state: Any = None,
-        positive: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.scenario = scenario
-        self.estimate = estimate
-        self.hold_out = hold_out
-        self.labelled_in_unlabelled = labelled_in_unlabelled
-        self.random_state = random_state
-        self.positive = positive
+    estimator: Any = field(default=None, kw_only=False)
+    class_prior: Any = None
+    scenario: str = DEFAULT_SCENARIO
+    estimate: str = "e1"
+    hold_out: float | None = None
+    labelled_in_unlabelled: bool = False
+    random_state: Any = None
+    positive: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows with PU labels; ``sample_weight`` says how many rows each stands for."""
@@ -193,9 +183,7 @@ class ElkanNoto(Wrapper):
                 "needed."
             )
         folds, scores = min(FOLDS, fewest), np.empty(labelled.size)
-        fold = np.empty(labelled.size, np.int64)
-        for kind in (labelled, ~labelled):
-            fold[kind] = rng.permutation(int(kind.sum())) % folds
+        fold = dealt_folds(labelled, folds, rng)
         for number in range(folds):
             held = fold == number
             left_out = held | self._copies(X, labelled, held)

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError, shown
 from pulens.inputs.dense import dense
-from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import (
-    PUClassifier,
+    StoredAsArrays,
     check_count,
     check_word,
+    dealt_folds,
     flat,
     refuse_options,
     seed_of,
@@ -39,7 +39,8 @@ ROUGH = 1e-4  # of the gradient: enough to compare settings, not for the answer
 TIED = 1e-9  # risks that differ by less are equal
 
 
-class KernelPUSB(PUClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class KernelPUSB(StoredAsArrays):
     r"""PUSB with a kernel and no network (Kato, Teshima and Honda, ICLR 2019).
 
     If positives that look positive are labelled more often, the density ratio :math:`p(x \mid s=1)/p(x)` still ranks
@@ -97,34 +98,18 @@ class KernelPUSB(PUClassifier):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        class_prior: float | str = "auto",
-        ranking: str = "logistic",
-        kernel: str = "gaussian",
-        centres: int = 300,
-        bandwidths: tuple[float, ...] = BANDWIDTHS,
-        penalties: tuple[float, ...] = PENALTIES,
-        folds: int = 5,
-        criterion: str = "proxy-auc",
-        standardise: bool = True,
-        scenario: str = DEFAULT_SCENARIO,
-        random_state: Any = None,
-        positive: Any = None,
-    ) -> None:
-        self.class_prior = class_prior
-        self.ranking = ranking
-        self.kernel = kernel
-        self.centres = centres
-        self.bandwidths = bandwidths
-        self.penalties = penalties
-        self.folds = folds
-        self.criterion = criterion
-        self.standardise = standardise
-        self.scenario = scenario
-        self.random_state = random_state
-        self.positive = positive
+    class_prior: float | str = "auto"
+    ranking: str = "logistic"
+    kernel: str = "gaussian"
+    centres: int = 300
+    bandwidths: tuple[float, ...] = BANDWIDTHS
+    penalties: tuple[float, ...] = PENALTIES
+    folds: int = 5
+    criterion: str = "proxy-auc"
+    standardise: bool = True
+    scenario: str = DEFAULT_SCENARIO
+    random_state: Any = None
+    positive: Any = None
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Choose bandwidth and penalty, then fit on all rows; labels are 1 labelled positive, 0 unlabelled."""
@@ -182,14 +167,6 @@ class KernelPUSB(PUClassifier):
         """How far the score lies beyond the cut: positive above 0."""
         return self.score_samples(X) - self.cut_
 
-    @typed
-    def save(self, path: str | Path) -> Path:
-        """Write the model to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
-        from pulens.learning.learners.saving.arrays import save
-
-        check_is_fitted(self)
-        return save(self, Path(path))
-
     def _stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts = {name: getattr(self, name) for name in ("class_prior_", "bandwidth_", "penalty_", "cut_")}
         arrays = ("mean_", "deviation_", "centres_", "coefficients_", "held_out_risk_")
@@ -219,10 +196,6 @@ class KernelPUSB(PUClassifier):
         result = {name: facts[name] for name in ("class_prior_", "bandwidth_", "penalty_", "cut_")}
         for name, value in (result | {name: arrays[name] for name in stored}).items():
             setattr(self, name, value)
-
-    def _posterior(self, X: Any) -> Floats:
-        squashed: Floats = expit(self.decision_function(X))
-        return squashed
 
     def _lifted(self, table: Floats) -> Callable[[Any], Floats]:
         """Features as a function of the bandwidth; distances are computed once."""
@@ -272,10 +245,7 @@ class KernelPUSB(PUClassifier):
         folds = min(check_count("folds", self.folds), fewest)
         if folds < 2:
             raise AssumptionError("folds must be at least 2 where several bandwidths or penalties are given, got 1.")
-        fold = np.empty(labelled.size, np.int64)
-        for kind in (labelled, ~labelled):
-            fold[kind] = rng.permutation(int(kind.sum())) % folds
-        return fold
+        return dealt_folds(labelled, folds, rng)
 
 
 def _first_lowest(risks: Floats) -> int:

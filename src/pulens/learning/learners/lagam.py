@@ -24,6 +24,7 @@ from pulens.learning.learners.base.facts import DISAMBIGUATION, Learner
 from pulens.learning.learners.base.settings import setting
 from pulens.learning.learners.parts.contrast import contrast, group_loss, instance_loss, nearest, same_group
 from pulens.learning.learners.parts.groups import grouped
+from pulens.learning.learners.parts.mixing import mix_with_partners
 from pulens.learning.learners.parts.views import Views, usual_views
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.networks import built
@@ -180,7 +181,7 @@ class GroupProgram(Program):
         share = batch.now(self.shares)
         share = torch.maximum(share, 1 - share)
         partner = stack.streams.permutations("partner", moment, real.sum(1), real.shape[1])
-        mixed = _mix(weak, partner, share)
+        mixed = mix_with_partners(weak, partner, share)
         # views of a row side by side: padding then stands behind everything, whatever the batch
         z, features = network.with_features(torch.stack([weak, strong, mixed], 2).flatten(1, 2), stack.streams, moment)
         z = z.view(*real.shape, 3)
@@ -189,7 +190,7 @@ class GroupProgram(Program):
         if stage.name == "training":
             labels = self.refined(batch, real, labels, z[..., 0].detach(), features[:, :, 0].detach())
         result: torch.Tensor = class_balanced(z[..., 0], labels, real)
-        mixed_loss: torch.Tensor = class_balanced(z[..., 2], _mix(labels, partner, share), real)
+        mixed_loss: torch.Tensor = class_balanced(z[..., 2], mix_with_partners(labels, partner, share), real)
         result = result + self.value("mixup_weight") * mixed_loss
         unit = F.normalize(head(features[:, :, :2].flatten(1, 2), stack.streams, moment), dim=2)
         first, second = unit.view(*real.shape, 2, -1).unbind(2)
@@ -259,14 +260,6 @@ class GroupProgram(Program):
 def per_run(value: Any, dimensions: int) -> Any:
     """A setting as it multiplies tensors with this many axes behind that of the runs."""
     return value.view(-1, *[1] * dimensions) if isinstance(value, torch.Tensor) else value
-
-
-def _mix(values: torch.Tensor, partner: torch.Tensor, share: torch.Tensor) -> torch.Tensor:
-    """Each row with its partner's."""
-    index = partner.view(*partner.shape, *[1] * (values.dim() - 2)).expand_as(values)
-    shaped = per_run(share, values.dim() - 1)
-    mixed: torch.Tensor = shaped * values + (1 - shaped) * values.gather(1, index)
-    return mixed
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

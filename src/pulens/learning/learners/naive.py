@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import expit
 
 from pulens.errors import AssumptionError
 from pulens.learning.learners.base.classifier import check_word, refuse_options
@@ -25,6 +25,7 @@ from pulens.types import Floats
 CUTS = ("half", "label_frequency", "quantile")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NaiveClassifier(Wrapper):
     r"""Train any classifier to tell labelled from unlabelled rows, then cut its score.
 
@@ -46,22 +47,12 @@ class NaiveClassifier(Wrapper):
     {'half': 0.5, 'label_frequency': 0.21, 'quantile': 0.12}
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = None,
-        cut: str = "half",
-        scenario: str = DEFAULT_SCENARIO,
-        random_state: Any = None,
-        positive: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.cut = cut
-        self.scenario = scenario
-        self.random_state = random_state
-        self.positive = positive
+    estimator: Any = field(default=None, kw_only=False)
+    class_prior: Any = None
+    cut: str = "half"
+    scenario: str = DEFAULT_SCENARIO
+    random_state: Any = None
+    positive: Any = None
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Train on rows with PU labels."""
@@ -93,10 +84,6 @@ class NaiveClassifier(Wrapper):
         """Log-odds of being labelled, beyond the cut."""
         X = self._rows(X, reset=False)
         return log_odds_beyond(positive_probability(self.estimator_, X), self.cuts_[self.cut])
-
-    def _posterior(self, X: Any) -> Floats:
-        squashed: Floats = expit(self.decision_function(X))
-        return squashed
 
 
 LEARNER = Learner(NaiveClassifier, title="naive (logistic regression)", family=REFERENCE)

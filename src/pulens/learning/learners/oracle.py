@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from pulens.learning.learners.base.facts import REFERENCE, Learner
 from pulens.learning.learners.base.wrapper import ByEstimator, count_rows
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class OracleClassifier(ByEstimator):
     """Train any classifier on true classes, which come as an argument of their own.
 
@@ -28,10 +30,9 @@ class OracleClassifier(ByEstimator):
     #: true classes are an input of fit
     uses_truth: ClassVar[bool] = True
 
-    def __init__(self, estimator: Any = None, *, random_state: Any = None, positive: Any = None) -> None:
-        self.estimator = estimator
-        self.random_state = random_state
-        self.positive = positive
+    estimator: Any = field(default=None, kw_only=False)
+    random_state: Any = None
+    positive: Any = None
 
     def fit(self, X: Any, y: Any = None, *, truth: Any = None) -> Self:
         """Train on the truth. PU labels are accepted for the sake of a common signature, and not used."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -43,6 +44,7 @@ def out_of_bag_means(scores: Floats, bags: Booleans) -> tuple[Floats, NDArray[np
     return np.where(outside > 0, total / np.maximum(outside, 1), scores.mean(0)), outside
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PUBagging(Wrapper):
     r"""Bagging for PU data: positives against random bags of unlabelled rows.
 
@@ -73,28 +75,15 @@ class PUBagging(Wrapper):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = None,
-        n_estimators: int = 100,
-        bag_size: int | None = None,
-        cut: str | None = None,
-        scenario: str = DEFAULT_SCENARIO,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        positive: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.class_prior = class_prior
-        self.n_estimators = n_estimators
-        self.bag_size = bag_size
-        self.cut = cut
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.positive = positive
+    estimator: Any = field(default=None, kw_only=False)
+    class_prior: Any = None
+    n_estimators: int = 100
+    bag_size: int | None = None
+    cut: str | None = None
+    scenario: str = DEFAULT_SCENARIO
+    n_jobs: int | None = None
+    random_state: Any = None
+    positive: Any = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train the members on rows with PU labels; ``sample_weight`` says how many rows each stands for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Any, Self
@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.errors import AssumptionError
 from pulens.inputs.dense import dense
-from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import (
-    PUClassifier,
+    StoredAsArrays,
     check_count,
     check_word,
+    dealt_folds,
     flat,
     refuse_options,
     seed_of,
@@ -36,7 +36,8 @@ CUTS = ("share", "vote")
 FOLDS = 3
 
 
-class PUET(PUClassifier):
+@dataclass(kw_only=True, eq=False, repr=False)
+class PUET(StoredAsArrays):
     r"""PU extra trees (Wilton, Koay, Ko, Xu and Ye, NeurIPS 2022).
 
     A tree is grown greedily: each leaf takes the constant prediction of lowest PU risk, and each split is the one,
@@ -91,40 +92,21 @@ class PUET(PUClassifier):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        class_prior: float | str = "auto",
-        n_estimators: int = 100,
-        risk: str = "nnpu",
-        loss: str = "quadratic",
-        max_depth: int | None = None,
-        min_samples_leaf: int = 1,
-        strict_leaves: bool = True,
-        max_features: int | str | None = "sqrt",
-        max_candidates: int = 1,
-        voting: str = "majority",
-        cut: str = "share",
-        scenario: str = DEFAULT_SCENARIO,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        positive: Any = None,
-    ) -> None:
-        self.class_prior = class_prior
-        self.n_estimators = n_estimators
-        self.risk = risk
-        self.loss = loss
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.strict_leaves = strict_leaves
-        self.max_features = max_features
-        self.max_candidates = max_candidates
-        self.voting = voting
-        self.cut = cut
-        self.scenario = scenario
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.positive = positive
+    class_prior: float | str = "auto"
+    n_estimators: int = 100
+    risk: str = "nnpu"
+    loss: str = "quadratic"
+    max_depth: int | None = None
+    min_samples_leaf: int = 1
+    strict_leaves: bool = True
+    max_features: int | str | None = "sqrt"
+    max_candidates: int = 1
+    voting: str = "majority"
+    cut: str = "share"
+    scenario: str = DEFAULT_SCENARIO
+    n_jobs: int | None = None
+    random_state: Any = None
+    positive: Any = None
 
     def fit(self, X: Any, y: Any, **refused: Any) -> Self:
         """Grow the forest from rows with PU labels: 1 labelled positive, 0 unlabelled."""
@@ -171,9 +153,7 @@ class PUET(PUClassifier):
         """Where the class prior's share of the population scores above, each row by trees that did not see it."""
         if min(labelled.sum(), (~labelled).sum()) < FOLDS:
             return 0.5
-        fold, scores = np.empty(labelled.size, np.int64), np.empty(labelled.size)
-        for kind in (labelled, ~labelled):
-            fold[kind] = rng.permutation(int(kind.sum())) % FOLDS
+        fold, scores = dealt_folds(labelled, FOLDS, rng), np.empty(labelled.size)
         trees = ceil(self.n_estimators / FOLDS)
         for number in range(FOLDS):
             inside, outside = fold != number, fold == number
@@ -198,14 +178,6 @@ class PUET(PUClassifier):
     def score_samples(self, X: Any) -> Floats:
         """Mean over trees of the leaf's estimated posterior: a finer ranking than the share of votes."""
         return self._read(X)[1]
-
-    @typed
-    def save(self, path: str | Path) -> Path:
-        """Write the forest to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
-        from pulens.learning.learners.saving.arrays import save
-
-        check_is_fitted(self)
-        return save(self, Path(path))
 
     def _stored(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         facts = {

@@ -8,7 +8,7 @@ import torch
 
 from pulens.learning.learners.base.facts import RISK, Learner
 from pulens.learning.learners.base.settings import setting
-from pulens.learning.learners.dist_pu import MixupProgram, cosine
+from pulens.learning.learners.dist_pu import MixupProgram
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.program import Stage
 from pulens.learning.learners.stack.rows import Batch, Drawn
@@ -70,17 +70,9 @@ class MovingAverage:
 
 
 class MarginProgram(MixupProgram):
-    def stages(self) -> list[Stage]:
-        warm, main = self.value("warm_up_epochs"), self.value("epochs")
+    def batches(self) -> Drawn:
         sizes = {"labelled": self.value("labelled_batch_size"), "population": self.value("batch_size")}
-        batches = Drawn(sizes, passes_over="population")
-        warm_adam = self.adam(
-            learning_rate=self.value("warm_up_learning_rate"), weight_decay=self.value("warm_up_weight_decay")
-        )
-        return [
-            Stage("warm-up", warm, batches, warm_adam, schedule=cosine(warm, 0.0), selectable=False),  # type: ignore[arg-type]
-            Stage("mixup", main, batches, self.adam(), schedule=cosine(main, 0.7)),  # type: ignore[arg-type]
-        ]
+        return Drawn(sizes, passes_over="population")
 
     def begin_stage(self, stage: Stage) -> None:
         super().begin_stage(stage)

@@ -8,14 +8,13 @@ and the cut is set where the share predicted positive equals the class prior: th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 
 from pulens.learning.learners.base.facts import RISK, Learner
 from pulens.learning.learners.base.settings import setting
 from pulens.learning.learners.nnpu import RiskProgram
-from pulens.learning.learners.parts.break_even import break_even_cut
+from pulens.learning.learners.parts.break_even import BreakEvenProgram
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.program import Stage
 from pulens.learning.learners.stack.rows import Batch
@@ -23,7 +22,7 @@ from pulens.learning.risks.correction import corrected
 from pulens.learning.risks.pu import unbiased
 
 
-class SelectionBiasProgram(RiskProgram):
+class SelectionBiasProgram(BreakEvenProgram, RiskProgram):
     loss_name = "logistic"
 
     def loss(self, stage: Stage, batch: Batch) -> torch.Tensor:
@@ -32,14 +31,6 @@ class SelectionBiasProgram(RiskProgram):
             corrected(parts, self.value("beta"), self.value("gamma")) if self.value("non_negative") else unbiased(parts)
         )
         return result
-
-    def cut(self, population_scores: torch.Tensor, run: int) -> float:
-        prior = self.stack.class_priors[run]
-        assert prior is not None
-        return break_even_cut(population_scores, prior)
-
-    def reference_scores(self) -> list[Any]:
-        return self.stack.population_scores()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -97,7 +97,7 @@ class SelfProgram(Program):
     def stages(self) -> list[Stage]:
         epochs = self.value("epochs")
         passes = Passes(self.value("batch_size"), self.plan)
-        return [Stage("training", epochs, passes, self.adam(), cosine(epochs, 0.0), networks=STUDENTS)]  # type: ignore[arg-type]
+        return [Stage("training", epochs, passes, self.adam(), cosine(epochs, 0.0), networks=STUDENTS)]
 
     def plan(self) -> list[Pass]:
         """Trusted rows of either student, then what is left for either."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from pulens.learning.learners.base.facts import RISK, Learner
 from pulens.learning.learners.base.settings import setting
+from pulens.learning.learners.parts.mixing import mix
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.program import Program, Stage
 from pulens.learning.learners.stack.rows import Batch, Drawn
@@ -51,8 +52,7 @@ class VariationalProgram(Program):
         result: torch.Tensor = variational(-logistic(z[:, size:], 1), -logistic(z[:, :size], 1))
         # labelled rows come in a fresh shuffle, so pairing them in order is a random pairing
         share = batch.now(self.shares)
-        shaped = share.view(-1, 1, *[1] * (batch.x.dim() - 2))
-        mixed = self.stack.logits(batch, shaped * population + (1 - shaped) * labelled, again=1)
+        mixed = self.stack.logits(batch, mix(population, labelled, share), again=1)
         phi = sigmoid(z[:, size:], -1)
         target = phi.detach() if self.value("detach_target") else phi
         return result + self.value("regularisation") * mixup_gap(target, -logistic(mixed, 1), share[:, None])

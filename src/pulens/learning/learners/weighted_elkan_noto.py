@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,10 @@ from pulens.errors import AssumptionError
 from pulens.learning.learners.base.facts import Learner
 from pulens.learning.learners.base.wrapper import ByEstimator, count_rows, fit_weighted, positive_probability, take
 from pulens.learning.learners.elkan_noto import ElkanNoto, unlabelled_weights
-from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.scenario import Scenario, check_scenario
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class WeightedElkanNoto(ByEstimator, ElkanNoto):
     r"""Train a second classifier on rows weighted by how positive they probably are: Elkan & Noto, section 3.
 
@@ -33,30 +35,7 @@ class WeightedElkanNoto(ByEstimator, ElkanNoto):
     array([1, 0])
     """
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        class_prior: Any = None,
-        scenario: str = DEFAULT_SCENARIO,
-        estimate: str = "e1",
-        hold_out: float | None = None,
-        labelled_in_unlabelled: bool = False,
-        keep_labelled: bool | None = None,
-        random_state: Any = None,
-        positive: Any = None,
-    ) -> None:
-        super().__init__(
-            estimator,
-            class_prior=class_prior,
-            scenario=scenario,
-            estimate=estimate,
-            hold_out=hold_out,
-            labelled_in_unlabelled=labelled_in_unlabelled,
-            random_state=random_state,
-            positive=positive,
-        )
-        self.keep_labelled = keep_labelled
+    keep_labelled: bool | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on rows with PU labels, in two stages; ``sample_weight`` says how many rows each stands for."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from pulens.errors import AssumptionError, InputError, PulensError, listed, nearest, shown
@@ -135,38 +135,28 @@ def nothing_left(made: tuple[PUData, Booleans] | None, recipe: Recipe, pool: Boo
     )
 
 
-def notices_of(recipe: Recipe, train: PUData, validation: PUData | None) -> list[Notice]:
-    result = []
+def notices_of(recipe: Recipe, train: PUData, validation: PUData | None) -> Iterator[Notice]:
     if recipe.unlabelled == "whole-pool":
-        result.append(
-            Notice(
-                Severity.NOTE,
-                "labelled-rows-repeated",
-                "Every labelled row occurs again among the unlabelled ones, as in the published generator: the two "
-                "samples are not independent, and two-sample intervals do not hold.",
-            )
+        yield Notice(
+            Severity.NOTE,
+            "labelled-rows-repeated",
+            "Every labelled row occurs again among the unlabelled ones, as in the published generator: the two "
+            "samples are not independent, and two-sample intervals do not hold.",
         )
     if recipe.sets_candidates_aside:
-        result.append(
-            Notice(
-                Severity.NOTE,
-                "candidates-set-aside",
-                f"Labels were chosen from {recipe.share:.0%} of the positives; the rest became the unlabelled sample, "
-                "because what a biased choice leaves behind would not be a fair sample.",
-            )
+        yield Notice(
+            Severity.NOTE,
+            "candidates-set-aside",
+            f"Labels were chosen from {recipe.share:.0%} of the positives; the rest became the unlabelled sample, "
+            "because what a biased choice leaves behind would not be a fair sample.",
         )
     asked = recipe.labelled
     if asked is not None and train.n_labelled < asked:
-        result.append(
-            Notice(Severity.WARNING, "fewer-labels", f"Only {train.n_labelled} of {asked} labels could be set.")
-        )
+        yield Notice(Severity.WARNING, "fewer-labels", f"Only {train.n_labelled} of {asked} labels could be set.")
     if validation is not None and validation.n_labelled == 0:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "no-labelled-validation-row",
-                "No validation row is labelled, so nothing can be selected on it. Raise validation_share or "
-                "label_frequency.",
-            )
+        yield Notice(
+            Severity.WARNING,
+            "no-labelled-validation-row",
+            "No validation row is labelled, so nothing can be selected on it. Raise validation_share or "
+            "label_frequency.",
         )
-    return result

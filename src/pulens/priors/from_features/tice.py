@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -55,22 +56,13 @@ def _best_bound(features: NDArray[np.float64], labelled: Rows, growing: Rows, gu
     judging = ~growing
     delta = max(0.025, 1 / (1 + 0.004 * int(judging.sum())))
 
-    def judged(region: Rows) -> float:
-        rows = int((region & judging).sum())
-        return (
-            -math.inf
-            if rows < SMALLEST
-            else frequency_bound(int((region & judging & labelled).sum()), rows, guess, delta)
-        )
+    def bound(among: Rows, region: Rows) -> float:
+        rows = int((region & among).sum())
+        if rows < SMALLEST:
+            return -math.inf
+        return frequency_bound(int((region & among & labelled).sum()), rows, guess, delta)
 
-    def promise(region: Rows) -> float:
-        rows = int((region & growing).sum())
-        return (
-            -math.inf
-            if rows < SMALLEST
-            else frequency_bound(int((region & growing & labelled).sum()), rows, guess, delta)
-        )
-
+    judged, promise = partial(bound, judging), partial(bound, growing)
     whole = np.ones(len(features), bool)
     best = judged(whole)
     # the second entry breaks ties, so that regions themselves are never compared

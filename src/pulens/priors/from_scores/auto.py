@@ -16,6 +16,8 @@ of the distribution that holds the doubt too, and neither may exceed the feasibl
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from pulens.counts.tally import Tally
@@ -95,7 +97,7 @@ def auto(
             "share of positives among the unlabelled",
             "relative likelihood",
         ),
-        notices=_notices(value, (low, high), medians, curved, purest, weighted, unfit),
+        notices=tuple(_notices(value, (low, high), medians, curved, purest, weighted, unfit)),
         interval_method="likelihood with doubt" if doubt or discount else "likelihood",
         details={
             "evidence of curvature": curved,
@@ -125,60 +127,48 @@ def _notices(
     purest: float,
     weighted: Doubted,
     unfit: float,
-) -> tuple[Notice, ...]:
+) -> Iterator[Notice]:
     """What a reader should know about this estimate before using it."""
-    result = []
     low, high = interval
     if 0.5 < weighted.implied_auc < UNDETERMINED_AUC:  # below, scores are reversed, which is said elsewhere
-        result.append(
-            Notice(
-                Severity.SERIOUS,
-                "undetermined-prior",
-                f"These scores barely separate the classes (implied AUC {weighted.implied_auc:.2f}), so the share of "
-                f"positives among the unlabelled rows may be anything from {low:.3f} to {high:.3f}. Do "
-                "not quote a single value; check a random sample of unlabelled rows by hand (an audit).",
-            )
+        yield Notice(
+            Severity.SERIOUS,
+            "undetermined-prior",
+            f"These scores barely separate the classes (implied AUC {weighted.implied_auc:.2f}), so the share of "
+            f"positives among the unlabelled rows may be anything from {low:.3f} to {high:.3f}. Do "
+            "not quote a single value; check a random sample of unlabelled rows by hand (an audit).",
         )
     if unfit > MISFIT and weighted.discount < 1:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "misfit-shapes",
-                f"No assumed shape fits these scores (misfit {unfit:.1f} standard deviations), so their evidence on "
-                f"the class prior counts only {weighted.discount:.0%}. Scores of a forest or of boosted trees usually "
-                "fit better; an audit needs no shape.",
-            )
+        yield Notice(
+            Severity.WARNING,
+            "misfit-shapes",
+            f"No assumed shape fits these scores (misfit {unfit:.1f} standard deviations), so their evidence on "
+            f"the class prior counts only {weighted.discount:.0%}. Scores of a forest or of boosted trees usually "
+            "fit better; an audit needs no shape.",
         )
     if abs(medians[0] - medians[1]) > SHAPES_DIFFER and not all(low <= median <= high for median in medians):
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "shape-dependent-prior",
-                f"The estimated share of positives among the unlabelled rows depends on the assumed shape of the "
-                f"density ratio: {medians[0]:.3f} if it is straight, {medians[1]:.3f} if it may be curved (which has "
-                f"{curved:.0%} of the evidence). Check a random sample of unlabelled rows by hand (an audit).",
-            )
+        yield Notice(
+            Severity.WARNING,
+            "shape-dependent-prior",
+            f"The estimated share of positives among the unlabelled rows depends on the assumed shape of the "
+            f"density ratio: {medians[0]:.3f} if it is straight, {medians[1]:.3f} if it may be curved (which has "
+            f"{curved:.0%} of the evidence). Check a random sample of unlabelled rows by hand (an audit).",
         )
     if purest - value > NO_ANCHOR:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "no-anchor-region",
-                f"No region of scores seems free of negatives: the purest one alone would allow {purest:.3f}, and the "
-                f"estimate {value:.3f} lies far below because it extrapolates. It is only as good as its shape "
-                "assumption; an audit would settle it.",
-            )
+        yield Notice(
+            Severity.WARNING,
+            "no-anchor-region",
+            f"No region of scores seems free of negatives: the purest one alone would allow {purest:.3f}, and the "
+            f"estimate {value:.3f} lies far below because it extrapolates. It is only as good as its shape "
+            "assumption; an audit would settle it.",
         )
     if high - low > FLAT:
-        result.append(
-            Notice(
-                Severity.WARNING,
-                "flat-likelihood",
-                f"The data barely distinguish shares of positives from {low:.3f} to {high:.3f}: use "
-                "the interval rather than the value, or more labelled rows, a stronger score or an audit.",
-            )
+        yield Notice(
+            Severity.WARNING,
+            "flat-likelihood",
+            f"The data barely distinguish shares of positives from {low:.3f} to {high:.3f}: use "
+            "the interval rather than the value, or more labelled rows, a stronger score or an audit.",
         )
-    return tuple(result)
 
 
 ESTIMATOR = Estimator(

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import torch
 
 from pulens.learning.learners.base.facts import REFERENCE, Learner
 from pulens.learning.learners.base.settings import setting
 from pulens.learning.learners.base.wrapper import case_control_cut, pooled_frequency
-from pulens.learning.learners.parts.break_even import break_even_cut
+from pulens.learning.learners.parts.break_even import BreakEvenProgram
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.program import Program, Stage
 from pulens.learning.learners.stack.rows import Batch, Pooled
@@ -43,18 +43,10 @@ class ClassifyingProgram(Program):
         return result
 
 
-class QuantileProgram(ClassifyingProgram):
+class QuantileProgram(BreakEvenProgram, ClassifyingProgram):
     """The same network, cut so that as many rows are called positive as there are positives."""
 
     needs_class_prior = True
-
-    def cut(self, population_scores: torch.Tensor, run: int) -> float:
-        prior = self.stack.class_priors[run]
-        assert prior is not None
-        return break_even_cut(population_scores, prior)
-
-    def reference_scores(self) -> list[Any]:
-        return self.stack.population_scores()
 
 
 class LabelFrequencyProgram(ClassifyingProgram):

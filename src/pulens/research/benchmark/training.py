@@ -31,6 +31,11 @@ from pulens.research.benchmark.splits import LabelledTable, PreparedRun, prepare
 
 Row = dict[str, Any]
 Arrays = tuple[NDArray[Any], ...]  # one a run
+OF_RUN = (
+    *("key", "learner", "variant", "dataset", "backbone", "scenario", "unlabelled", "mechanism", "label_frequency"),
+    *("seed", "validation_share", "test_share", "standardise", "precision", "own_selection"),
+)
+OF_METHOD = ("title", "family", "uses_truth", "needs_support")
 
 
 @dataclass(frozen=True)
@@ -94,32 +99,15 @@ def identity(run: Run, method: methods.Method) -> Row:
     from pulens.research.benchmark import datasets
 
     return {
-        "key": run.key,
-        "learner": run.learner,
-        "variant": run.variant,
-        "title": method.title,
-        "family": method.family,
-        "uses_truth": method.uses_truth,
-        "needs_support": method.needs_support,
+        **{name: getattr(run, name) for name in OF_RUN},
+        **{name: getattr(method, name) for name in OF_METHOD},
         "told_class_prior": _cuts_by_prior(method, run),
-        "dataset": run.dataset,
         "kind": datasets.find(run.dataset).kind,
-        "backbone": run.backbone,
-        "scenario": run.scenario,
-        "unlabelled": run.unlabelled,
-        "mechanism": run.mechanism,
         "mechanism_alias": run.alias,
         "parameters": json.dumps(dict(run.parameters), sort_keys=True),
-        "label_frequency": run.label_frequency,
-        "seed": run.seed,
         "prior_policy": run.class_prior,
-        "validation_share": run.validation_share,
-        "test_share": run.test_share,
-        "standardise": run.standardise,
-        "precision": run.precision,
         "rows_used": run.rows,
         "settings": json.dumps(dict(run.settings), sort_keys=True),
-        "own_selection": run.own_selection,
     }
 
 

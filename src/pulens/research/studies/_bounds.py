@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache, cached_property
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -119,13 +117,3 @@ def height_at(curve: Curve, places: Floats) -> Floats:
     """A curve's height at given places of its x axis, points in any order."""
     order = np.lexsort((curve.y, curve.x))
     return np.asarray(np.interp(places, curve.x[order], curve.y[order]))
-
-
-def save(figure: Any, out: Path, name: str) -> tuple[Path, ...]:
-    """Write the picture and let go of it."""
-    from pulens.plots.backend import pyplot, write_figure
-
-    path = out / f"{name}.png"
-    write_figure(path, figure, dpi=130)
-    pyplot().close(figure)
-    return (path,)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +12,8 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.evaluation.bounds import bounds
 from pulens.recovery.bounds import Approach
-from pulens.research.studies._bounds import COLOURS, PAPER_AREA, save, trained_ranking
-from pulens.research.studies._study import Workbench
+from pulens.research.studies._bounds import COLOURS, PAPER_AREA, trained_ranking
+from pulens.research.studies._study import Workbench, pictured
 from pulens.types import Floats
 
 POSITIVES, NEGATIVES = 2_000, 10_000
@@ -175,11 +174,9 @@ def text_table(grid: Grid, ends: Floats, title: str, published: str) -> str:
     return "\n".join(lines)
 
 
-def draw(grid: Grid, ends: Floats, out: Path, name: str, from_negatives: Any = None) -> tuple[Path, ...]:
+@pictured("", 1, len(FACTORS), figsize=(12, 6), sharex=True, sharey=True)
+def draw(axes: Any, grid: Grid, ends: Floats, from_negatives: Any = None) -> None:
     """Bars for every cell of the first draw, as in the paper; bounds that start from negatives in another colour."""
-    from pulens.plots.backend import pyplot
-
-    figure, axes = pyplot().subplots(1, len(FACTORS), figsize=(12, 6), sharex=True, sharey=True, layout="constrained")
     cells = [(a, b) for a in range(len(KNOWN_POSITIVES)) for b in range(len(KNOWN_NEGATIVES))]
     heights = [a + (a * len(KNOWN_NEGATIVES) + b) for a, b in cells]  # a gap between groups
     for c, (ax, factor) in enumerate(zip(axes, FACTORS, strict=True)):
@@ -196,5 +193,4 @@ def draw(grid: Grid, ends: Floats, out: Path, name: str, from_negatives: Any = N
     axes[0].invert_yaxis()
     axes[0].set_xlim(min(AXIS[0], ends[0].min() - 0.005), max(AXIS[1], ends[0].max() + 0.005))
     if from_negatives is not None:
-        figure.suptitle("blue: from known positives; red: from known negatives", fontsize=9)
-    return save(figure, out, name)
+        axes[0].figure.suptitle("blue: from known positives; red: from known negatives", fontsize=9)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pulens.calibration.binning import optimal_bins
+from pulens.research.studies._study import Workbench, pictured
 from pulens.testing.calibration_worlds import BETTER_CALIBRATED, LESS_CALIBRATED, LogitMixture, logistic_world
 from pulens.types import Floats
 
@@ -102,17 +102,32 @@ class Biases:
         return float(np.polyfit(np.log(self.sizes), np.log(self.mean), 1)[0])
 
 
-def biases(
-    world: LogitMixture, setting: Setting, *, quick: bool, trials: int, seed: int, progress: Callable[[str], None]
-) -> Biases:
+ByWorld = dict[str, dict[str, Biases]]  # by the name of the setting in each
+
+
+def trials_of(bench: Workbench) -> int:
+    return 20 if bench.quick else 100
+
+
+def biases(world: LogitMixture, setting: Setting, bench: Workbench) -> Biases:
     truth = world.true_calibration_error()
-    grid = sizes(quick)
+    grid, trials = sizes(bench.quick), trials_of(bench)
     errors = np.empty((len(grid), trials))
     for row, n in enumerate(grid):
-        progress(f"{setting.name}, N = {n:,}")
-        rng = np.random.default_rng([seed, n])
+        bench.progress(f"{setting.name}, N = {n:,}")
+        rng = np.random.default_rng([bench.seed, n])
         errors[row] = [abs(one_error(world, setting, n, rng) - truth) for _ in range(trials)]
     return Biases(grid, errors)
+
+
+def in_both_worlds(bench: Workbench, settings: Sequence[Setting]) -> tuple[ByWorld, tuple[str, ...]]:
+    """Errors of every setting in the two synthetic worlds of appendix D, and their tables."""
+    result, tables = {}, []
+    for title, world in worlds().items():
+        result[title] = {setting.name: biases(world, setting, bench) for setting in settings}
+        head = f"{title}, true error {world.true_calibration_error():.6f}, {trials_of(bench)} trials"
+        tables.append(text_table(head, result[title]))
+    return result, tuple(tables)
 
 
 def worlds() -> dict[str, LogitMixture]:
@@ -131,15 +146,10 @@ def text_table(title: str, result: dict[str, Biases]) -> str:
     return "\n".join(lines)
 
 
-def draw_biases(result: dict[str, dict[str, Biases]], out: Path | None, name: str) -> tuple[Path, ...]:
+@pictured("", 1, 2, figsize=(10.8, 4.4), sharey=True)
+def draw_biases(axes: Any, result: ByWorld) -> None:
     """One panel per world on logarithmic axes, with 90% bands and the theory's rate dashed."""
-    if out is None:
-        return ()
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, axes = plt.subplots(1, len(result), figsize=(5.4 * len(result), 4.4), sharey=True, layout="constrained")
-    for ax, (title, settings) in zip(np.atleast_1d(axes), result.items(), strict=True):
+    for ax, (title, settings) in zip(axes, result.items(), strict=True):
         for colour, (label, one) in zip(COLOURS, settings.items(), strict=False):
             low, high = one.band
             ax.fill_between(one.sizes, low, high, color=colour, alpha=0.12, linewidth=0)
@@ -150,13 +160,8 @@ def draw_biases(result: dict[str, dict[str, Biases]], out: Path | None, name: st
         ax.plot(grid, rate, color="#444444", linestyle="--", linewidth=1, label="N^(-1/3)")
         ax.set(xscale="log", yscale="log", xlabel="N", title=title)
         ax.grid(alpha=0.25, which="both")
-    first_axes: Any = np.atleast_1d(axes)[0]
-    first_axes.set_ylabel("|PU-ECE - true calibration error|")
-    first_axes.legend(fontsize=8)
-    path = out / f"{name}.png"
-    write_figure(path, figure, dpi=130)
-    plt.close(figure)
-    return (path,)
+    axes[0].set_ylabel("|PU-ECE - true calibration error|")
+    axes[0].legend(fontsize=8)
 
 
 COLOURS = ("#1f5fa8", "#c8553d", "#3d8b5f", "#7d5ba6", "#b08a2e")

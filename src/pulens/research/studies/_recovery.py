@@ -101,10 +101,6 @@ class RecoveryRun:
         """Absolute error in beta - alpha: the published e."""
         return abs(self.estimated_beta - self.estimated_alpha - (self.beta - self.alpha))
 
-    @property
-    def alphamax_contrast_error(self) -> float:
-        return abs(self.alphamax_beta - self.alphamax_alpha - (self.beta - self.alpha))
-
 
 Runs = dict[tuple[str, float], list[RecoveryRun]]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from pulens.research.studies._recovery import BETAS, Runs
+from pulens.research.studies._study import pictured
 from pulens.types import Floats
 
 COLOURS = {"PU": "#9a9a9a", "IR": "#b08a2e", "DR": "#3d8b5f", "IE": "#1f5fa8", "DE": "#7d5ba6"}
@@ -81,23 +81,17 @@ def mean_of(runs: Runs, name: str) -> Floats:
     return np.array([np.mean([getattr(run, name) for run in group]) for group in runs.values()])
 
 
+@pictured("", 1, 2, figsize=(12, 4.8))
 def draw(
+    axes: Any,
     differences: dict[str, Floats],
     ours: dict[str, Floats],
     paper: dict[str, Floats],
     betas: Sequence[float],
-    *,
-    name: str,
     area: str,
-    out: Path | None,
-) -> tuple[Path, ...]:
+) -> None:
     """Recovered minus true area by method and beta, as the paper's Figure 2; and our errors against the published."""
-    if out is None:
-        return ()
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(12, 4.8), layout="constrained")
+    left, right = axes
     left.axhline(0, color="#444444", linewidth=0.8)
     width = 0.8 / len(differences)
     for place, (method, values) in enumerate(differences.items()):
@@ -123,7 +117,3 @@ def draw(
     right.set_title("below the line: smaller than published", fontsize=9)
     for ax in (left, right):
         ax.grid(alpha=0.25)
-    path = out / f"{name}.png"
-    write_figure(path, figure, dpi=130)
-    plt.close(figure)
-    return (path,)

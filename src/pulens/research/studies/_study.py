@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 Verdict = Literal["reproduced", "differs", "not testable here"]
 
@@ -43,6 +43,32 @@ class Workbench:
     out: Path | None = None
     seed: int = 0
     progress: Callable[[str], None] = field(default=lambda _: None)
+
+
+def pictured(
+    own_name: str, *shape: int, dpi: int = 130, saved: Mapping[str, Any] | None = None, **panels: Any
+) -> Callable[[Callable[..., None]], Callable[..., tuple[Path, ...]]]:
+    """Makes a function that draws on axes into one that writes the picture to a folder, its first argument.
+
+    It gives back the files that were written: none where there is no folder. ``name`` says which where one function
+    draws for several studies.
+    """
+
+    def decorate(draw: Callable[..., None]) -> Callable[..., tuple[Path, ...]]:
+        def write(out: Path | None, *given: Any, name: str = own_name) -> tuple[Path, ...]:
+            if out is None:
+                return ()
+            from pulens.plots.backend import pyplot, write_figure
+
+            figure, axes = pyplot().subplots(*shape, layout="constrained", **panels)
+            draw(axes, *given)
+            write_figure(out / f"{name}.png", figure, dpi=dpi, **(saved or {}))
+            pyplot().close(figure)
+            return (out / f"{name}.png",)
+
+        return write
+
+    return decorate
 
 
 @dataclass(frozen=True, slots=True)

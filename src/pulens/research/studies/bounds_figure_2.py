@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.evaluation.bounds import bounds
-from pulens.research.studies._bounds import COLOURS, TrueRanking, band_holds, binormal, save
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._bounds import COLOURS, TrueRanking, band_holds, binormal
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.types import Floats
 
 # the caption of the figure; the areas themselves are drawn, not printed
@@ -74,7 +73,7 @@ def run(bench: Workbench) -> Outcome:
     by_size = _by_size(bench, repeats)
     holds = _bands(bench, 4 * repeats)
     tables = (_table(widths, repeats), _size_table(by_size), _band_table(holds, 4 * repeats))
-    files = () if bench.out is None else _draw(widths, bench.out)
+    files = _draw(bench.out, widths)
     return Outcome(tables, _claims(widths, by_size, holds, repeats), files)
 
 
@@ -171,10 +170,8 @@ def _claims(
     )
 
 
-def _draw(widths: Widths, out: Path) -> tuple[Path, ...]:
-    from pulens.plots.backend import pyplot
-
-    figure, ax = pyplot().subplots(figsize=(6.4, 4.6), layout="constrained")
+@pictured("bounds-figure-2", figsize=(6.4, 4.6))
+def _draw(ax: Any, widths: Widths) -> None:
     for b, (band, colour) in enumerate(zip(BANDS, ("ours", "third", "other"), strict=True)):
         for end in (0, 1):
             result = widths.ends[:, b, :, end]
@@ -189,7 +186,6 @@ def _draw(widths: Widths, out: Path) -> tuple[Path, ...]:
     ax.set(xscale="log", xlabel="known positives", ylabel="bounds on the area under the ROC curve", ylim=(0.2, 1))
     ax.grid(alpha=0.25)
     ax.legend(loc="lower right")
-    return save(figure, out, "bounds-figure-2")
 
 
 STUDY = Study("Bounds on ROC AUC against the number of known positives", "Claesen et al., figure 2", run)

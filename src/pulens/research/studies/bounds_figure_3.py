@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,8 @@ from pulens.evaluation.bounds import Bounds, bounds
 from pulens.plots import draw_curve
 from pulens.recovery import recover
 from pulens.recovery.assumptions import Assumptions
-from pulens.research.studies._bounds import COLOURS, TrueRanking, binormal, height_at, save
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._bounds import COLOURS, TrueRanking, binormal, height_at
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -72,7 +72,7 @@ def run(bench: Workbench) -> Outcome:
     turned = Tally.from_arrays(ranking.labels(KNOWN, rng), -ranking.scores)
     lemma = {"this ranking": rates(tally, *RANGE), "the same upside down": rates(turned, *RANGE)}
     tables = (_table(areas, truths, reach), _lemma_table(lemma))
-    files = () if bench.out is None else _draw(ranking, result, reach, bench.out)
+    files = _draw(bench.out, ranking, result, reach)
     return Outcome(tables, _claims(areas, truths, covered, excess, lemma), files)
 
 
@@ -155,10 +155,8 @@ def _claims(
     )
 
 
-def _draw(ranking: TrueRanking, result: dict[float, Bounds], reach: Bounds, out: Path) -> tuple[Path, ...]:
-    from pulens.plots.backend import pyplot
-
-    figure, axes = pyplot().subplots(1, 2, figsize=(10.4, 4.8), sharey=True, layout="constrained")
+@pictured("bounds-figure-3", 1, 2, figsize=(10.4, 4.8), sharey=True)
+def _draw(axes: Any, ranking: TrueRanking, result: dict[float, Bounds], reach: Bounds) -> None:
     for (share, one), colour in zip(result.items(), ("other", "fourth", "ours", "third"), strict=True):
         lower, upper = (height_at(curve, GRID) for curve in one.roc)
         axes[0].fill_between(
@@ -180,7 +178,6 @@ def _draw(ranking: TrueRanking, result: dict[float, Bounds], reach: Bounds, out:
         ax.grid(alpha=0.25)
         ax.legend(loc="lower right")
     axes[1].set_ylabel("")
-    return save(figure, out, "bounds-figure-3")
 
 
 STUDY = Study("ROC curves for wrong shares of positives", "Claesen et al., figure 3 and Lemma 4", run)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +26,8 @@ from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.bounds import latent_count, surrogates_in_head, table_from_surrogates
 from pulens.recovery.contingency import Contingency
 from pulens.recovery.feasibility import impossible_rates
-from pulens.research.studies._bounds import COLOURS, save
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._bounds import COLOURS
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -131,7 +131,7 @@ def run(bench: Workbench) -> Outcome:
     result = orders(pair)
     slopes = derivatives(pair["model 1"])
     tables = (_published_table(packed), _order_table(result), _slope_table(slopes))
-    files = () if bench.out is None else _draw(packed, bench.out)
+    files = _draw(bench.out, packed)
     return Outcome(tables, _claims(packed, result, slopes), files)
 
 
@@ -270,10 +270,9 @@ def _claims(
     )
 
 
-def _draw(packed: dict[str, Tally], out: Path) -> tuple[Path, ...]:
-    from pulens.plots.backend import pyplot
-
-    figure, (left, middle, right) = pyplot().subplots(1, 3, figsize=(14, 4.6), layout="constrained")
+@pictured("bounds-figure-4", 1, 3, figsize=(14, 4.6))
+def _draw(axes: Any, packed: dict[str, Tally]) -> None:
+    left, middle, right = axes
     shares: Floats = np.linspace(0, 0.12, 25)
     for (name, tally), colour in zip(packed.items(), (COLOURS["ours"], COLOURS["other"]), strict=True):
         ranks = (tally.labelled + tally.unlabelled) / tally.totals.rows
@@ -301,7 +300,6 @@ def _draw(packed: dict[str, Tally], out: Path) -> tuple[Path, ...]:
         ax.grid(alpha=0.25)
         ax.legend(loc="lower right", fontsize=8)
     right.legend(loc="upper left", fontsize=8)
-    return save(figure, out, "bounds-figure-4")
 
 
 STUDY = Study(

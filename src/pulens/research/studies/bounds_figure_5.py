@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,10 +22,9 @@ from pulens.research.studies._bounds import (
     TrueRanking,
     band_holds,
     height_at,
-    save,
     trained_ranking,
 )
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.types import Floats
 
 KNOWN, UNLABELLED = 1_000, 39_000  # section 6.3: 5% of 20,000 positives; 20,000 negatives
@@ -43,26 +42,15 @@ SETTINGS: dict[str, float | tuple[float, float]] = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AreaGaps:
-    """Vertical distance between upper and lower curve, and how far outside the true one is, over the grid."""
+    """Vertical distance between upper and lower curve, over the grid."""
 
     roc: Floats
     precision_recall: Floats
-    roc_outside: float
-    precision_recall_outside: float
 
     @classmethod
-    def of(cls, ranking: TrueRanking, result: Bounds) -> AreaGaps:
-        truth = recover(ranking.tally, UNCORRECTED)
-        widths, outside = [], []
-        for true_curve, pair in (
-            (roc_curve(truth), result.roc),
-            (precision_recall_curve(truth), result.precision_recall),
-        ):
-            lower, upper = (height_at(curve, GRID) for curve in pair)
-            height = height_at(true_curve, GRID)
-            widths.append(upper - lower)
-            outside.append(float(np.maximum(lower - height, height - upper).max()))
-        return cls(widths[0], widths[1], outside[0], outside[1])
+    def of(cls, result: Bounds) -> AreaGaps:
+        pairs = ([height_at(curve, GRID) for curve in pair] for pair in (result.roc, result.precision_recall))
+        return cls(*(upper - lower for lower, upper in pairs))
 
 
 def run(bench: Workbench) -> Outcome:
@@ -74,7 +62,7 @@ def run(bench: Workbench) -> Outcome:
     labels = ranking.labels(KNOWN, rng)
     tally = Tally.from_arrays(labels, ranking.scores)
     result = {name: _bounds(tally, share) for name, share in SETTINGS.items()}
-    gaps = AreaGaps.of(ranking, result["right"])
+    gaps = AreaGaps.of(result["right"])
     repeats = np.empty((draws, 5))
     for draw in range(draws):
         bench.progress(f"draw {draw + 1} of {draws}")
@@ -85,7 +73,7 @@ def run(bench: Workbench) -> Outcome:
         precision = _average_precision(ranking)
         repeats[draw] = ranking.roc_auc in one.roc_auc, precision in one.average_precision, every, share, safe
     tables = (_table(ranking, result), _gap_table(gaps))
-    files = () if bench.out is None else _draw(ranking, tally, labels, result, bench.out)
+    files = _draw(bench.out, ranking, tally, labels, result)
     return Outcome(tables, _claims(ranking, result, gaps, repeats), files)
 
 
@@ -166,12 +154,9 @@ def _claims(ranking: TrueRanking, result: dict[str, Bounds], gaps: AreaGaps, rep
     )
 
 
-def _draw(
-    ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8], result: dict[str, Bounds], out: Path
-) -> tuple[Path, ...]:
-    from pulens.plots.backend import pyplot
-
-    figure, (left, middle, right) = pyplot().subplots(1, 3, figsize=(14, 4.6), layout="constrained")
+@pictured("bounds-figure-5", 1, 3, figsize=(14, 4.6))
+def _draw(axes: Any, ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8], result: dict[str, Bounds]) -> None:
+    left, middle, right = axes
     place = (tally.labelled + tally.unlabelled) / tally.totals.rows
     limits = rank_band(tally.labelled, tally.totals.labelled, 0.95, "bootstrap")
     left.fill_between(place, limits.low, limits.high, color=COLOURS["ours"], alpha=0.4, linewidth=0, label="95% band")
@@ -196,7 +181,6 @@ def _draw(
         ax.grid(alpha=0.25)
         ax.legend(loc=where, fontsize=8)
     right.legend(loc="lower left", bbox_to_anchor=(0, 0.1), fontsize=8)  # above the line of share 0
-    return save(figure, out, "bounds-figure-5")
 
 
 STUDY = Study("Estimated beside true curves, 5% of positives known", "Claesen et al., figure 5 (covtype)", run)

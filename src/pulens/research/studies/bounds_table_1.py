@@ -34,7 +34,7 @@ def run(bench: Workbench) -> Outcome:
     grid = compute(bench, ("positives",))
     ends = grid.of("positives")
     table = text_table(grid, ends, "Bounds on the area under the ROC curve from known positives", "Table 1")
-    files = () if bench.out is None else draw(grid, ends, bench.out, "bounds-table-1")
+    files = draw(bench.out, grid, ends, name="bounds-table-1")
     draws = QUICK_COVERAGE_DRAWS if bench.quick else COVERAGE_DRAWS
     held = coverage_by_band(bench, draws)
     title = f"How often the bounds hold the true area at the right share, no known negatives, {draws} draws"

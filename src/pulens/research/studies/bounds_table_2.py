@@ -39,7 +39,7 @@ def run(bench: Workbench) -> Outcome:
     table = text_table(
         grid, ends, "Bounds on the area under the ROC curve, from positives or negatives, the narrower", "Table 2"
     )
-    files = () if bench.out is None else draw(grid, ends, bench.out, "bounds-table-2", grid.from_negatives)
+    files = draw(bench.out, grid, ends, grid.from_negatives, name="bounds-table-2")
     draws = QUICK_REVERSED_DRAWS if bench.quick else REVERSED_DRAWS
     held = coverage_by_band(bench, draws, "negatives", MOST_NEGATIVES)
     title = f"How often bounds from {MOST_NEGATIVES}% known negatives hold the true area, right share, {draws} draws"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pulens.research.studies._mnist import COLOURS, SETTINGS, Trained, trained
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.types import Floats
 
 # a statement about the curves must hold at the largest size and at most sizes
@@ -18,7 +18,7 @@ def run(bench: Workbench) -> Outcome:
     """Mean calibration error on the test rows, with its standard error over trials."""
     result = trained(bench)
     claims = (_improve(result), _proper_loss(result), _pu_loss(result), _prone(result), _pu_estimate(result))
-    return Outcome((_table(result),), claims, draw(result, bench.out))
+    return Outcome((_table(result),), claims, draw(bench.out, result))
 
 
 def standard_errors(values: Floats) -> Floats:
@@ -110,14 +110,9 @@ def _pu_estimate(result: Trained) -> Claim:
     )
 
 
-def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
+@pictured("pu-ece-figure-1", figsize=(6.4, 4.6))
+def draw(ax: Any, result: Trained) -> None:
     """Error against labelled rows, bands of one standard error."""
-    if out is None:
-        return ()
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, ax = plt.subplots(figsize=(6.4, 4.6), layout="constrained")
     for setting in SETTINGS:
         values = result.of(setting, result.errors)
         mean, spread = values.mean(axis=1), standard_errors(values)
@@ -131,10 +126,6 @@ def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
     ax.set_ylim(bottom=0)
     ax.grid(alpha=0.25, which="both")
     ax.legend()
-    path = out / "pu-ece-figure-1.png"
-    write_figure(path, figure, dpi=130)
-    plt.close(figure)
-    return (path,)
 
 
 STUDY = Study("Calibration of supervised and PU-trained networks", "the PU-ECE paper, figure 1", run)

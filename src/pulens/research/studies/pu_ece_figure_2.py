@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pulens.research.studies._mnist import SETTINGS, Trained, trained
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.testing import fit_logit_mixture
 from pulens.types import Floats
 
@@ -19,7 +19,7 @@ COLLAPSED = 0.5  # of the spread under the other loss
 def run(bench: Workbench) -> Outcome:
     """Quantiles of the test rows' logits by class, networks trained with the most labelled rows."""
     result = trained(bench)
-    return Outcome((_table(result),), (_collapse(result), _peaks(result, bench.seed)), draw(result, bench.out))
+    return Outcome((_table(result),), (_collapse(result), _peaks(result, bench.seed)), draw(bench.out, result))
 
 
 def logits_of(result: Trained, setting: str, positive: bool, trial: int | None = None) -> Floats:
@@ -81,14 +81,9 @@ def _peaks(result: Trained, seed: int) -> Claim:
     )
 
 
-def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
+@pictured("pu-ece-figure-2", 1, len(SETTINGS), figsize=(14, 3.4))
+def draw(axes: Any, result: Trained) -> None:
     """One panel per setting, first trial, both classes."""
-    if out is None:
-        return ()
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), layout="constrained")
     for ax, setting in zip(axes, SETTINGS, strict=True):
         parts = [logits_of(result, setting, positive, 0) for positive in (True, False)]
         low, high = np.quantile(np.concatenate(parts), [0.002, 0.998])
@@ -98,10 +93,6 @@ def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
         ax.set(title=setting, xlabel="logit")
     axes[0].set_ylabel("test rows")
     axes[0].legend(fontsize=8)
-    path = out / "pu-ece-figure-2.png"
-    write_figure(path, figure, dpi=130)
-    plt.close(figure)
-    return (path,)
 
 
 STUDY = Study("Logits of supervised and PU-trained networks", "the PU-ECE paper, figure 2", run)

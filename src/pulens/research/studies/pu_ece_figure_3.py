@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from pulens.research.studies._mnist import SETTINGS, Trained, trained
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 
 EDGE = 0.05  # confidences within this of 0 or 1 count as saturated
 
@@ -18,7 +18,7 @@ def run(bench: Workbench) -> Outcome:
     """Shares of test rows by confidence, networks trained with the most labelled rows."""
     result = trained(bench)
     shares = {setting: saturated(result, setting) for setting in SETTINGS}
-    return Outcome((_table(result),), _claims(shares), draw(result, bench.out))
+    return Outcome((_table(result),), _claims(shares), draw(bench.out, result))
 
 
 def saturated(result: Trained, setting: str) -> float:
@@ -59,14 +59,9 @@ def _claims(shares: dict[str, float]) -> tuple[Claim, ...]:
     )
 
 
-def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
+@pictured("pu-ece-figure-3", 1, len(SETTINGS), figsize=(14, 3.4), sharey=True)
+def draw(axes: Any, result: Trained) -> None:
     """One panel per setting, first trial, both classes, rows on a logarithmic axis so that the middle can be seen."""
-    if out is None:
-        return ()
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, axes = plt.subplots(1, len(SETTINGS), figsize=(14, 3.4), sharey=True, layout="constrained")
     edges = np.linspace(0, 1, 41)
     for ax, setting in zip(axes, SETTINGS, strict=True):
         confidences = expit(result.test_logits(setting)[0])
@@ -75,10 +70,6 @@ def draw(result: Trained, out: Path | None) -> tuple[Path, ...]:
         ax.set(title=setting, xlabel="confidence", yscale="log")
     axes[0].set_ylabel("test rows")
     axes[0].legend(fontsize=8)
-    path = out / "pu-ece-figure-3.png"
-    write_figure(path, figure, dpi=130)
-    plt.close(figure)
-    return (path,)
 
 
 STUDY = Study("Confidences of supervised and PU-trained networks", "the PU-ECE paper, figure 3", run)

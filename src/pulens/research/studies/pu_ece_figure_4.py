@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from pulens.research.studies._mnist import at_hand
-from pulens.research.studies._pu_ece import RATE, Biases, Setting, biases, draw_biases, text_table, worlds
+from pulens.research.studies._pu_ece import RATE, ByWorld, Setting, biases, draw_biases, in_both_worlds
 from pulens.research.studies._study import Claim, Outcome, Study, Workbench
 from pulens.testing.calibration_worlds import fit_logit_mixture
 
@@ -19,24 +19,12 @@ SETTINGS = (
 
 def run(bench: Workbench) -> Outcome:
     """Mean absolute error over trials in the two synthetic worlds of appendix D."""
-    trials = 20 if bench.quick else 100
-    result: dict[str, dict[str, Biases]] = {}
-    for title, world in worlds().items():
-        result[title] = {
-            setting.name: biases(
-                world, setting, quick=bench.quick, trials=trials, seed=bench.seed, progress=bench.progress
-            )
-            for setting in SETTINGS
-        }
-    tables = tuple(
-        text_table(f"{title}, true error {worlds()[title].true_calibration_error():.6f}, {trials} trials", settings)
-        for title, settings in result.items()
-    )
-    files = draw_biases(result, bench.out, "pu-ece-figure-4")
-    return Outcome(tables, (*_claims(result), _on_mnist(bench, trials), ON_CIFAR), files)
+    result, tables = in_both_worlds(bench, SETTINGS)
+    files = draw_biases(bench.out, result, name="pu-ece-figure-4")
+    return Outcome(tables, (*_claims(result), _on_mnist(bench), ON_CIFAR), files)
 
 
-def _claims(result: dict[str, dict[str, Biases]]) -> tuple[Claim, ...]:
+def _claims(result: ByWorld) -> tuple[Claim, ...]:
     slopes = {
         (title, name): one.slope()
         for title, settings in result.items()
@@ -72,7 +60,7 @@ def _claims(result: dict[str, dict[str, Biases]]) -> tuple[Claim, ...]:
 ON_CIFAR = Claim("the same holds on CIFAR-10", "not testable here", "not run: no study trains networks on CIFAR-10")
 
 
-def _on_mnist(bench: Workbench, trials: int) -> Claim:
+def _on_mnist(bench: Workbench) -> Claim:
     """The rate in mixtures that fit the logits of our own networks: the paper does not give those of its own."""
     title, networks = "the same holds on MNIST", at_hand(bench)
     if networks is None:
@@ -83,8 +71,7 @@ def _on_mnist(bench: Workbench, trials: int) -> Claim:
     for name in ("PU-logistic", "PU-sigmoid"):
         logits, positive = networks.test_logits(name)[0], networks.is_positive
         world = fit_logit_mixture(logits[positive], logits[~positive], float(positive.mean()), seed=bench.seed)
-        result = biases(world, setting, quick=bench.quick, trials=trials, seed=bench.seed, progress=bench.progress)
-        slopes[name] = result.slope()
+        slopes[name] = biases(world, setting, bench).slope()
     seen = ", ".join(f"{name} {slope:.2f}" for name, slope in slopes.items())
     return Claim(
         title,

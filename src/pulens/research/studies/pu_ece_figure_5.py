@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from pulens.research.studies._pu_ece import Biases, Setting, biases, draw_biases, text_table, worlds
+from pulens.research.studies._pu_ece import ByWorld, Setting, draw_biases, in_both_worlds
 from pulens.research.studies._study import Claim, Outcome, Study, Workbench
 
 FIXED = (100, 1_000, 10_000)
@@ -13,28 +13,16 @@ GROWING = "n_P = N, n_U = infinite"
 
 def run(bench: Workbench) -> Outcome:
     """Positives fixed, unlabelled rows growing."""
-    trials = 20 if bench.quick else 100
     settings = [
         Setting(f"n_P = {fixed:,}, n_U = N", lambda n, fixed=fixed: fixed, lambda n: n)  # type: ignore[misc]
         for fixed in FIXED
     ]
     settings.append(Setting(GROWING, lambda n: n, lambda n: math.inf))
-    result: dict[str, dict[str, Biases]] = {}
-    for title, world in worlds().items():
-        result[title] = {
-            setting.name: biases(
-                world, setting, quick=bench.quick, trials=trials, seed=bench.seed, progress=bench.progress
-            )
-            for setting in settings
-        }
-    tables = tuple(
-        text_table(f"{title}, true error {worlds()[title].true_calibration_error():.6f}, {trials} trials", each)
-        for title, each in result.items()
-    )
-    return Outcome(tables, tuple(_claims(result)), draw_biases(result, bench.out, "pu-ece-figure-5"))
+    result, tables = in_both_worlds(bench, settings)
+    return Outcome(tables, tuple(_claims(result)), draw_biases(bench.out, result, name="pu-ece-figure-5"))
 
 
-def _claims(result: dict[str, dict[str, Biases]]) -> list[Claim]:
+def _claims(result: ByWorld) -> list[Claim]:
     claims = []
     for title, settings in result.items():
         floors = {fixed: float(settings[f"n_P = {fixed:,}, n_U = N"].mean[-1]) for fixed in FIXED}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pulens.calibration.binning import width_edges
 from pulens.calibration.reliability import reliability
 from pulens.research.studies._pu_ece import worlds
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.testing import LogitMixture
 from pulens.types import Floats
 
@@ -61,16 +61,11 @@ def run(bench: Workbench) -> Outcome:
         f"largest difference of the means {np.abs(mean - truth).max():.4f}, {off.max():.1f} standard errors; intervals "
         f"of single bins cover {covered.sum() / (trials * BINS):.1%}",
     )
-    return Outcome(("\n".join(lines),), (claim,), _draw(scores, truth, mean, deviation, bench.out))
+    return Outcome(("\n".join(lines),), (claim,), _draw(bench.out, scores, truth, mean, deviation))
 
 
-def _draw(scores: Floats, truth: Floats, mean: Floats, deviation: Floats, out: Path | None) -> tuple[Path, ...]:
-    if out is None:
-        return ()
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, ax = plt.subplots(figsize=(5, 4.8), layout="constrained")
+@pictured("pu-ece-figure-6", figsize=(5, 4.8))
+def _draw(ax: Any, scores: Floats, truth: Floats, mean: Floats, deviation: Floats) -> None:
     ax.plot([0, 1], [0, 1], color="#9a9a9a", linestyle="--", linewidth=1, label="perfect calibration")
     ax.plot(scores, truth, color="#c8553d", linewidth=1.6, marker="s", markersize=4, label="truth")
     ax.errorbar(
@@ -80,10 +75,6 @@ def _draw(scores: Floats, truth: Floats, mean: Floats, deviation: Floats, out: P
     ax.set(xlabel="mean score", ylabel="share of positives", xlim=(0, 1), ylim=(0, 1.05))
     ax.grid(alpha=0.25)
     ax.legend()
-    path = out / "pu-ece-figure-6.png"
-    write_figure(path, figure, dpi=130)
-    plt.close(figure)
-    return (path,)
 
 
 STUDY = Study("Reliability diagram from PU data", "the PU-ECE paper, figure 6", run)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from pulens.research.studies._pulp import MEASURES, SCENARIOS, Results
 from pulens.research.studies._pulp import run as run_experiment
 from pulens.research.studies._pulp_report import claims
-from pulens.research.studies._study import Outcome, Study, Workbench
+from pulens.research.studies._study import Outcome, Study, Workbench, pictured
 
 
 def run(bench: Workbench) -> Outcome:
     """The same experiment as Table 1, share by share; draws the figure where a folder is given."""
     results = run_experiment(bench)
     result = claims(results, np.random.default_rng(bench.seed))
-    files = () if bench.out is None else (draw(results, bench.out / "pulp_figure_2.png"),)
+    files = draw(bench.out, results)
     return Outcome(_tables(results), result, files)
 
 
@@ -35,12 +35,9 @@ def _tables(results: Results) -> tuple[str, ...]:
     return tuple(result)
 
 
-def draw(results: Results, path: Path) -> Path:
+@pictured("pulp_figure_2", 2, 3, dpi=150, figsize=(12, 7), sharex=True)
+def draw(axes: Any, results: Results) -> None:
     """Two rows (correlation, deviation) by three labellings, as published; the most labels that were tried."""
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, axes = plt.subplots(2, 3, figsize=(12, 7), sharex=True, layout="constrained")
     parts = (("rank correlation", results.correlation(pooled=True)[-1]), ("mean deviation", results.deviation()[-1]))
     for row, (name, values) in zip(axes, parts, strict=True):
         for ax, scenario, result in zip(row, SCENARIOS, values, strict=True):
@@ -50,9 +47,6 @@ def draw(results: Results, path: Path) -> Path:
     for ax in axes[-1]:
         ax.set_xlabel("share of positives among the unlabelled rows")
     axes[0, 0].legend(fontsize="small")
-    write_figure(path, figure)
-    plt.close(figure)
-    return path
 
 
 STUDY = Study("Measures without negatives as the share of positives grows", "the PULP paper, Figure 2", run)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pulens.research.studies._recovery_map import AreaMap, area_map, infeasible_share
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 
 ALPHAS, BETAS, AREAS = (0.05, 0.25, 0.50), (0.75, 0.95, 1.00), (0.65, 0.80, 0.95)
 Truth = tuple[float, float, float]  # alpha, beta, AUC
@@ -21,7 +20,7 @@ def run(bench: Workbench) -> Outcome:
         (alpha, beta, auc): area_map(auc, alpha, beta, points) for auc in AREAS for alpha in ALPHAS for beta in BETAS
     }
     claims = (_triangles(maps), _lower_right(maps), _larger(maps), _right_contrast(maps))
-    return Outcome((_table(maps, points),), claims, draw(maps, bench.out))
+    return Outcome((_table(maps, points),), claims, draw(bench.out, maps))
 
 
 def _table(maps: dict[Truth, AreaMap], points: int) -> str:
@@ -92,14 +91,10 @@ def _right_contrast(maps: dict[Truth, AreaMap]) -> Claim:
     )
 
 
-def draw(maps: dict[Truth, AreaMap], out: Path | None) -> tuple[Path, ...]:
+@pictured("recovery-figure-3", 3, 9, figsize=(17, 6.2), sharex=True, sharey=True)
+def draw(axes: Any, maps: dict[Truth, AreaMap]) -> None:
     """Nine panels for each AUC, as published: grey where no area is feasible, dotted at the truth."""
-    if out is None:
-        return ()
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, axes = plt.subplots(3, 9, figsize=(17, 6.2), sharex=True, sharey=True, layout="constrained")
+    figure = axes[0, 0].figure
     shown: Any = None
     for number, auc in enumerate(AREAS):
         for row, beta in enumerate(reversed(BETAS)):
@@ -110,10 +105,6 @@ def draw(maps: dict[Truth, AreaMap], out: Path | None) -> tuple[Path, ...]:
     figure.supxlabel("estimated alpha")
     figure.supylabel("estimated beta")
     figure.colorbar(shown, ax=axes, shrink=0.7, pad=0.01, label="|recovered AUC - AUC|; grey: none is feasible")
-    path = out / "recovery-figure-3.png"
-    write_figure(path, figure, dpi=130)
-    plt.close(figure)
-    return (path,)
 
 
 def draw_map(

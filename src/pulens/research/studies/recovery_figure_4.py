@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pulens.research.studies._recovery_map import AreaMap, area_map, observed_area, recovered_area
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 from pulens.research.studies.recovery_figure_3 import draw_map
 
 ALPHA, BETA, AUC = 0.25, 0.75, 0.90
@@ -66,7 +65,7 @@ def run(bench: Workbench) -> Outcome:
         ),
         _outside(result),
     )
-    return Outcome(("\n".join(rows),), claims, draw(result, bench.out))
+    return Outcome(("\n".join(rows),), claims, draw(bench.out, result))
 
 
 def _outside(result: AreaMap) -> Claim:
@@ -81,18 +80,14 @@ def _outside(result: AreaMap) -> Claim:
     )
 
 
-def draw(result: AreaMap, out: Path | None) -> tuple[Path, ...]:
+@pictured("recovery-figure-4", 1, 2, figsize=(11, 5), saved={"bbox_inches": "tight"})
+def draw(axes: Any, result: AreaMap) -> None:
     """The map, grey where no area is feasible, and the notable lines."""
-    if out is None:
-        return ()
-    from pulens.plots.backend import pyplot, write_figure
-
-    plt = pyplot()
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
+    left, right = axes
     shown = draw_map(left, result, ALPHA, BETA, "#d4d4d4", "Blues")
     for line in left.lines:
         line.set_color("#c8553d")
-    figure.colorbar(shown, ax=left, label="|recovered AUC - AUC|")
+    left.figure.colorbar(shown, ax=left, label="|recovered AUC - AUC|")
     ends: Any = np.array([0.0, 1.0])
     colours = ("#444444", "#3d8b5f", "#1f5fa8", "#1f5fa8", "#c8553d", "#444444")
     for colour, (name, offset) in zip(colours, lines(AUC, ALPHA, BETA).items(), strict=True):
@@ -116,10 +111,6 @@ def draw(result: AreaMap, out: Path | None) -> tuple[Path, ...]:
     right.plot(ALPHA, BETA, "*", color="#3d8b5f", markersize=12)
     for ax in (left, right):
         ax.set(xlabel="estimated alpha", ylabel="estimated beta", xlim=(0, 1), ylim=(0, 1), aspect="equal")
-    path = out / "recovery-figure-4.png"
-    write_figure(path, figure, dpi=130, bbox_inches="tight")
-    plt.close(figure)
-    return (path,)
 
 
 STUDY = Study(

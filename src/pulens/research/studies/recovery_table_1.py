@@ -34,7 +34,7 @@ def run(bench: Workbench) -> Outcome:
     )
     table = paired_table(title, runs, columns, alone)
     betas = [beta for _, beta in runs]
-    files = draw(differences, ours, paper, betas, name="recovery-table-1", area="AUC", out=bench.out)
+    files = draw(bench.out, differences, ours, paper, betas, "AUC", name="recovery-table-1")
     return Outcome((table,), _claims(runs, rows, differences, ours, paper), files)
 
 

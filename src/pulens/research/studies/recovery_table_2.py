@@ -36,7 +36,7 @@ def run(bench: Workbench) -> Outcome:
     )
     table = paired_table(title, runs, columns, alone)
     betas = [beta for _, beta in runs]
-    files = draw(differences, ours, paper, betas, name="recovery-table-2", area="AUC-PR", out=bench.out)
+    files = draw(bench.out, differences, ours, paper, betas, "AUC-PR", name="recovery-table-2")
     claims = (_uncorrected(runs, ours), _known(runs, ours, paper), _estimated(ours, paper), _which_truth(runs, truth))
     return Outcome((table,), claims, files)
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
 
 from pulens.counts.sample import LABELLED
 from pulens.errors import AssumptionError, InputError, shown
-from pulens.keywords import check_flags
+from pulens.keywords import check_flags, typed
 from pulens.learning.learners.base.chance import state_number
 from pulens.learning.learners.base.labels import label_codes
 from pulens.learning.learners.base.prior import resolved_prior
@@ -58,7 +61,9 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         raise NotImplementedError
 
     def _posterior(self, X: Any) -> Floats:
-        raise NotImplementedError
+        """The decision function taken for log-odds, unless a learner knows better."""
+        squashed: Floats = expit(self.decision_function(X))
+        return squashed
 
     def _labelled(self, y: Any, rows: int) -> Booleans:
         """Which rows are labelled, both kinds being there."""
@@ -108,6 +113,30 @@ class PUClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     class_prior: Any
     random_state: Any
     scenario: str
+
+
+class StoredAsArrays(PUClassifier):
+    """A learner that says in ``_stored`` which facts and arrays make it up, and takes them back in ``_restore``."""
+
+    @typed
+    def save(self, path: str | Path) -> Path:
+        """Write the learner to a folder, arrays and JSON, nothing pickled; :func:`pulens.learners.load` reads it."""
+        from pulens.learning.learners.saving.arrays import save
+
+        check_is_fitted(self)
+        return save(self, Path(path))
+
+
+def dealt_folds(labelled: Booleans, folds: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    """A fold for every row, labelled and unlabelled rows shared out evenly.
+
+    >>> dealt_folds(np.array([True, True, False, False]), 2, np.random.default_rng(0)).tolist()
+    [0, 1, 0, 1]
+    """
+    fold = np.empty(labelled.size, np.int64)
+    for kind in (labelled, ~labelled):
+        fold[kind] = rng.permutation(int(kind.sum())) % folds
+    return fold
 
 
 def refuse_options(who: str, given: Mapping[str, Any]) -> None:

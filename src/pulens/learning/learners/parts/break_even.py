@@ -38,3 +38,15 @@ def break_even_cut(scores: torch.Tensor, class_prior: float) -> float:
     """
     own = scores.double().cpu().numpy()
     return cut_below(own, break_even_threshold(own, class_prior))
+
+
+class BreakEvenProgram(Program):
+    """Cuts where the share of the population that is called positive is the class prior."""
+
+    def cut(self, population_scores: torch.Tensor, run: int) -> float:
+        prior = self.stack.class_priors[run]
+        assert prior is not None
+        return break_even_cut(population_scores, prior)
+
+    def reference_scores(self) -> list[Any]:
+        return self.stack.population_scores()

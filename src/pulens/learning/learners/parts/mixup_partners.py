@@ -16,6 +16,7 @@ from torch import nn
 
 from pulens.errors import InputError
 from pulens.learning.learners.base.settings import setting
+from pulens.learning.learners.parts.mixing import mix_with_partners
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.networks import Moment, StackedNetwork
 from pulens.learning.learners.stack.program import Program, Stack, Stage
@@ -65,10 +66,7 @@ def mixed_forward(
     """
     with network._mixed():
         hidden = network._chain(x, streams, moment, end=place) if place else x
-        shape = (-1, 1, *[1] * (hidden.dim() - 2))
-        index = partner.view(*partner.shape, *[1] * (hidden.dim() - 2)).expand(-1, -1, *hidden.shape[2:])
-        own = share.view(shape).to(hidden.dtype)
-        mixed = own * hidden[:, : partner.shape[1]] + (1 - own) * hidden.gather(1, index)
+        mixed = mix_with_partners(hidden, partner, share.to(hidden.dtype))
         if place:
             return network._chain(mixed, streams, moment, begin=place).float()
     return network(mixed, streams, moment)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -32,6 +33,7 @@ def planned_columns(table: TypedTable) -> tuple[tuple[PlannedColumn, ...], dict[
     return columns, left_out
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TableColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn columns of numbers, truth values, dates and categories into numbers that learners take.
 
@@ -67,23 +69,14 @@ class TableColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ['age', 'job=clerk', 'job=none']
     """
 
-    def __init__(
-        self,
-        *,
-        categories: Sequence[str] = (),
-        missing: Sequence[str] = (),
-        dates: Mapping[str, str] | None = None,
-        fill: bool = False,
-        scale: bool = False,
-    ) -> None:
-        self.categories = categories
-        self.missing = missing
-        self.dates = dates
-        self.fill = fill
-        self.scale = scale
+    categories: Sequence[str] = ()
+    missing: Sequence[str] = ()
+    dates: Mapping[str, str] | None = None
+    fill: bool = False
+    scale: bool = False
 
-    columns_: tuple[PlannedColumn, ...]
-    gaps_: NDArray[np.bool_]
+    columns_: tuple[PlannedColumn, ...] = field(init=False)
+    gaps_: NDArray[np.bool_] = field(init=False)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn what the columns are; labels are not looked at."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -96,6 +96,14 @@ class LabelledData:
             return rows.astype(np.float32)
         divisor, shift = self.scale
         return np.asarray(rows, np.float32) / np.float32(divisor) - np.float32(shift)
+
+
+def official_split(arrays: Arrays, positive: Sequence[int], **facts: Any) -> LabelledData:
+    """Training and test rows as the makers divided them; some of their classes are positive."""
+    train, test = arrays["y_train"], arrays["y_test"]
+    is_positive, is_positive_test = (np.isin(target, positive) for target in (train, test))
+    rows = arrays["X_train"], is_positive, arrays["X_test"], is_positive_test
+    return LabelledData(*rows, target=train, target_test=test, **facts)
 
 
 def joined(first: Any, second: Any) -> Any:

@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import MissingDependencyError
-from pulens.research.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+from pulens.research.benchmark.datasets._dataset import (
+    Arrays,
+    DataFile,
+    Dataset,
+    LabelledData,
+    Originals,
+    official_split,
+)
 
 VEHICLES = (0, 1, 8, 9)
 ARCHIVE = "cifar-10-binary.tar.gz"
@@ -27,16 +34,7 @@ def build(arrays: Arrays) -> LabelledData:
             stored = f"cifar10_{part}/"
             parts[f"X_{part}"] = unpack(parts[f"{stored}webp"], parts[f"{stored}offsets"])
             parts[f"y_{part}"] = parts[f"{stored}y"]
-    train, test = parts["y_train"], parts["y_test"]
-    return LabelledData(
-        parts["X_train"],
-        np.isin(train, VEHICLES),
-        parts["X_test"],
-        np.isin(test, VEHICLES),
-        target=train,
-        target_test=test,
-        scale=(255.0, 0.0),
-    )
+    return official_split(parts, VEHICLES, scale=(255.0, 0.0))
 
 
 def unpack(strips: NDArray[np.uint8], offsets: NDArray[np.int64]) -> NDArray[np.uint8]:

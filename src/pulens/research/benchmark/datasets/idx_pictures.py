@@ -10,7 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from pulens.research.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, Originals
+from pulens.research.benchmark.datasets._dataset import (
+    Arrays,
+    DataFile,
+    Dataset,
+    LabelledData,
+    Originals,
+    official_split,
+)
 
 PARTS = {"train-images": "X_train", "train-labels": "y_train", "t10k-images": "X_test", "t10k-labels": "y_test"}
 FILES = tuple(f"{part}-idx{3 if 'images' in part else 1}-ubyte.gz" for part in PARTS)
@@ -30,16 +37,8 @@ def read_idx(paths: Mapping[str, Path]) -> dict[str, Any]:
 
 def pictures(arrays: Arrays, *, positive: Sequence[int], classes: tuple[str, ...]) -> LabelledData:
     """Pictures of one channel, bytes; some of the ten classes are positive, as in PU-Bench."""
-    return LabelledData(
-        arrays["X_train"][:, None],
-        np.isin(arrays["y_train"], positive),
-        arrays["X_test"][:, None],
-        np.isin(arrays["y_test"], positive),
-        target=arrays["y_train"],
-        target_test=arrays["y_test"],
-        classes=classes,
-        scale=(127.5, 1.0),
-    )
+    one_channel = {name: arrays[name][:, None] for name in ("X_train", "X_test")}
+    return official_split({**arrays, **one_channel}, positive, classes=classes, scale=(127.5, 1.0))
 
 
 def pictures_of(name: str, digest: str, mirror: str, checksums: Sequence[str | None], **facts: Any) -> Dataset:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.research.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+from pulens.research.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, official_split
 from pulens.research.benchmark.datasets._fetch import fetch
 from pulens.research.benchmark.datasets._vectors import PARTS, Texts, TextVectors
 
@@ -18,15 +18,7 @@ ARCHIVE = DataFile("aclImdb_v1.tar.gz", None, "https://ai.stanford.edu/~amaas/da
 
 def build(arrays: Arrays) -> LabelledData:
     """Favourable reviews are positive; the official split."""
-    return LabelledData(
-        arrays["X_train"],
-        arrays["y_train"] == 1,
-        arrays["X_test"],
-        arrays["y_test"] == 1,
-        target=arrays["y_train"],
-        target_test=arrays["y_test"],
-        classes=tuple(arrays["classes"].tolist()),
-    )
+    return official_split(arrays, [1], classes=tuple(arrays["classes"].tolist()))
 
 
 def read_texts(place: Path | None) -> Texts:

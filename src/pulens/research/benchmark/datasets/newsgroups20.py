@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pulens.research.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData
+from pulens.research.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, official_split
 from pulens.research.benchmark.datasets._fetch import read_file
 from pulens.research.benchmark.datasets._vectors import PARTS, Texts, TextVectors
 
@@ -23,15 +23,7 @@ def build(arrays: Arrays) -> LabelledData:
     """Topics alt, comp, misc and rec are positive, as in PU-Bench; the official split by date."""
     classes = tuple(arrays["classes"].tolist())
     positive = [place for place, topic in enumerate(classes) if topic.split(".")[0] in POSITIVE]
-    return LabelledData(
-        arrays["X_train"],
-        np.isin(arrays["y_train"], positive),
-        arrays["X_test"],
-        np.isin(arrays["y_test"], positive),
-        target=arrays["y_train"],
-        target_test=arrays["y_test"],
-        classes=classes,
-    )
+    return official_split(arrays, positive, classes=classes)
 
 
 def read_texts(place: Path | None) -> Texts:
