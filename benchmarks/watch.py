@@ -3,8 +3,7 @@
 Lives, taken in turn over all cores until the time is up, so that a run that ends early has as many of each kind:
 
 * ``surge``: 120 days of some 187 rows, positives at 9.3% and at 16.2% in the last 20 days, a score with ROC AUC .81; by
-  days and by weeks. ``falls``: to four tenths instead. ``oracle``: the surge seen by a rule that knows the step, the
-  level before it and that there is no noise, its bar such that 5% of quiet lives of 365 windows reach it.
+  days and by weeks. ``falls``: to four tenths instead.
 * ``steps``: the share times 1.25, 1.5, 1.74, 2 at windows of 100, 187, 1,000 rows (or of seven such days) after 10, 30,
   100 reference windows. ``jumps``: .2 to .4 and .2 to .25 at windows of 1,000 rows, four families of scores.
 * ``quiet``: 365 windows without change: independent rows, day-to-day noise as large as the rows' own (autocorrelation
@@ -13,7 +12,8 @@ Lives, taken in turn over all cores until the time is up, so that a run that end
 
 Parts of their own: ``numbers`` (precision, F1, ... of windows against those of their very rows, families and real
 tables), ``errors`` (the same beside other monitors), ``drift`` (gas sensors and bank marketing in their own order of
-time), ``segments``, ``scale`` (two years of daily windows in memory, and from a Parquet file by DuckDB).
+time), ``limits`` (the surge seen by rules that know more than anybody does: how much can be found at all),
+``segments``, ``scale`` (two years of daily windows in memory, and from a Parquet file by DuckDB).
 
     python benchmarks/watch.py --data ../shared/data --seconds 400 --lives 200
     python benchmarks/watch.py --parts surge steps errors --peers    # pip install nannyml evidently "pandas<3"
@@ -31,7 +31,7 @@ import time
 import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cache
 from multiprocessing import get_context
@@ -45,11 +45,14 @@ from scipy import stats
 
 import pulens
 from pulens.counts.tally import Tally
+from pulens.monitoring.cells import CellCounts, cut
 from pulens.monitoring.evidence_lines import RISING, SHARE_SPREAD, RunningEvidence, start_weights
+from pulens.monitoring.judging import Judgement, LineRun, ReducedWindow
 from pulens.monitoring.monitor import PARTS as SHARES_OF_ALPHA
-from pulens.monitoring.monitor import SLACK
+from pulens.monitoring.monitor import SLACK, Monitor, WatchSettings
 from pulens.monitoring.noise import NoiseLevels
 from pulens.monitoring.segments import FOR_SEGMENTS, shared_bars
+from pulens.monitoring.shift import CellReference, Shift, straightened
 from pulens.monitoring.weights import weights
 
 GRID, QUIET_WINDOWS, NEVER = 400, 365, 10**6
@@ -136,11 +139,13 @@ def told(certain: dict[str, int], amber: np.ndarray, start: int) -> dict[str, An
 def lived(world: World, windows: list[list[Counts]], reference: int, days: int, start: int, ways: str) -> dict:
     """What each way makes of these windows; a change begins with the ``start``-th that is watched."""
     result = {}
+    judged = world.watch(windows, reference, days).life.judgement
     for way in ways.split():
-        pulse = world.watch(windows, reference, days, noise=way)
-        places = {name: place for place, name in enumerate(pulse.windows)}
-        certain = {alarm.line: places[alarm.certain] for alarm in pulse.alarms}
-        result[way] = told(certain, np.flatnonzero(pulse.life.judgement.runs["share"].near), start)
+        monitor = replace(judged.monitor, settings=replace(judged.monitor.settings, noise=way))
+        own = replace(judged, monitor=monitor)
+        vars(own).update(shifts=judged.shifts, fits=judged.fits)  # do not depend on noise
+        certain = {line: run.certain for line, run in own.runs.items() if run.certain is not None}
+        result[way] = told(certain, np.flatnonzero(own.runs["share"].near), start)
     if days == 1 and PEERS:
         frames = [frame(world, window[0], 2 * world.share) for window in windows]
         for way, peer in PEERS.items():
@@ -165,7 +170,32 @@ def falls(rng: np.random.Generator, reference: int, by: int) -> dict:
 def steps(rng: np.random.Generator, times: float, rows: int, reference: int, by: int) -> dict:
     world, shares = family("claims"), [BASE] * (reference + 10) + [times * BASE] * 20
     windows = [[world.drawn(rng, by * rows, share)] for share in shares]
-    return lived(world, windows, reference, by, 10, "default independent")
+    if PEERS:
+        return lived(world, windows, reference, by, 10, "default independent")
+    runs = {way: share_line(world, windows, reference, by, way) for way in ("default", "independent")}
+    return {
+        way: told({} if run.certain is None else {"share": run.certain}, np.flatnonzero(run.near), 10)
+        for way, run in runs.items()
+    }
+
+
+def share_line(world: World, windows: list[list[Counts]], reference: int, days: int, noise: str) -> LineRun:
+    """The share line alone of the same watch, from counts: a fifth of the time, and the same alarms."""
+    counts = np.array([np.sum(window, axis=0) for window in windows])  # windows, kinds, scores
+    named, population = counts[:reference, 0].sum(axis=0), counts.sum(axis=1)
+    seen = np.flatnonzero(population[:reference].sum(axis=0))
+    edges = cut(named[seen] * 1.0, population[:reference, seen].sum(axis=0) * 1.0, world.scores[seen])
+    begins = np.concatenate([[0], np.searchsorted(world.scores, edges)[1:]])
+    named, population = (np.add.reduceat(each * 1.0, begins, axis=-1) for each in (named, population))
+    before = CellReference.of(named, population[:reference].sum(axis=0), together=True)
+    rows = population.sum(axis=1)
+    shifts, settings = population @ before.weights / rows, WatchSettings(scenario=world.scenario, noise=noise)
+    values, none = {"share": shifts[:reference, None]}, np.zeros((edges.size, 0))
+    monitor = Monitor(settings, edges, before, none, None, rows[:reference], values, float(days))
+    later = tuple(ReducedWindow("", CellCounts(each, each), "", "") for each in population[reference:])
+    result = Judgement(monitor, later, {})
+    vars(result)["shifts"] = tuple(Shift(each, np.nan) for each in shifts[reference:])
+    return result.runs["share"]
 
 
 def jumps(rng: np.random.Generator, name: str, share: float) -> dict:
@@ -202,38 +232,6 @@ def real(rng: np.random.Generator, table: str, reference: int) -> dict:
     return lived(world, windows, reference, 1, QUIET_WINDOWS, "default")
 
 
-@cache
-def known_weights() -> tuple[np.ndarray, float, float]:
-    """The weight of each score, the step of the surge and the variance of a row's weight, all as they truly are."""
-    world = family("claims")
-    population = BASE * world.positive + (1 - BASE) * world.negative
-    result = weights(world.positive, population, 1e6, 1e6)
-    return result, (SURGE - BASE) / (1 - BASE), float(population @ result**2)
-
-
-def oracle_totals(rng: np.random.Generator, shares: list[float]) -> np.ndarray:
-    """The likelihood ratio of a step of known size, averaged over its starts, after each window."""
-    (weight, step, variance), ratio, result = known_weights(), 0.0, []
-    for share, start in zip(shares, start_weights(len(shares)), strict=True):
-        rows = rng.poisson(187)
-        value = np.sum(family("claims").drawn(rng, rows, share), axis=0) @ weight / rows
-        ratio = (ratio + start) * np.exp(rows * step * (value - step / 2) / variance)
-        result.append(ratio)
-    return np.array(result)
-
-
-@cache
-def oracle_bar() -> float:
-    lives = (oracle_totals(np.random.default_rng([8, life]), [BASE] * QUIET_WINDOWS) for life in range(1000))
-    return float(np.quantile([each.max() for each in lives], 0.95))
-
-
-def oracle(rng: np.random.Generator, reference: int) -> dict:
-    start = 100 - reference
-    first = np.flatnonzero(oracle_totals(rng, [BASE] * start + [SURGE] * 20) >= oracle_bar())
-    return {"knows all": told({"share": int(first[0])} if first.size else {}, np.zeros(0, int), start)}
-
-
 def moved(rng: np.random.Generator, places: int) -> dict:
     """Lives in which negatives (below 0: all scores) move up by places of the grid, 40 of which are one deviation."""
     world = family("binormal")
@@ -244,7 +242,7 @@ def moved(rng: np.random.Generator, places: int) -> dict:
 
 
 LIVES: dict[str, Callable[..., dict]] = {
-    each.__name__: each for each in (surge, falls, oracle, steps, jumps, quiet, real, moved)
+    each.__name__: each for each in (surge, falls, steps, jumps, quiet, real, moved)
 }
 
 
@@ -253,7 +251,6 @@ def kinds() -> Iterator[tuple[Any, ...]]:
     for reference, by in ((60, 1), (100, 1), (9, 7), (14, 7)):
         yield "surge", reference, by
     yield "falls", 60, 1
-    yield "oracle", 60
     for kind in ("independent", "autocorrelation .5", "weekly pattern"):
         for reference in (30, 100):
             yield "quiet", kind, 187, reference, 1
@@ -295,8 +292,6 @@ def row(result: list[dict[str, Any]]) -> str:
 
 def live(given: argparse.Namespace, chosen: list[tuple[Any, ...]]) -> None:
     begin, result = time.monotonic(), defaultdict[tuple[Any, ...], list[dict[str, Any]]](list)
-    if any(kind[0] == "oracle" for kind in chosen):
-        oracle_bar()  # once, before there are several processes
     tasks = ((life, kind) for life in range(given.first, given.first + given.lives) for kind in chosen)
     with get_context("fork").Pool(given.workers) as pool:
         for kind, by_way in pool.imap_unordered(one, tasks, chunksize=2):
@@ -596,6 +591,56 @@ def drift(given: argparse.Namespace) -> None:
     print(dict(trust), {name: f"{sum(each)} of {len(each)} ok windows hold all" for name, each in held.items()})
 
 
+def limits(given: argparse.Namespace) -> None:
+    """The surge seen by rules that know that there is no noise, and the weights; some know more.
+
+    Each has all of the 5% of false alarms: its bar is what 5% of quiet lives of 365 windows reach.
+    """
+    world, life = family("claims"), 50.0
+    mixture = {share: share * world.positive + (1 - share) * world.negative for share in (BASE, SURGE)}
+    weight = weights(world.positive, mixture[BASE], 1e6, 1e6)
+    variance, third = (float(mixture[BASE] @ weight**power) for power in (2, 3))
+    size = (SURGE - BASE) / (1 - BASE) / np.sqrt(variance / 187)
+    rng = np.random.default_rng(8)
+
+    def drawn(lives: int, windows: int, share: float) -> np.ndarray:
+        """Shifts of windows in standard errors of a window of 187 rows, straightened."""
+        rows = rng.poisson(187, (lives, windows))
+        shifts = np.array([rng.multinomial(each, mixture[share]) @ weight / each for each in rows])
+        own = straightened(shifts, variance / rows, third / variance**1.5 / np.sqrt(rows))
+        return own / np.sqrt(variance / 187)
+
+    def totals(values: np.ndarray, before: np.ndarray, reference: int, knows: str) -> np.ndarray:
+        """After each window, by the mean of the reference's windows."""
+        sums, weigh = np.cumsum(np.pad(values, ((0, 0), (1, 0))), axis=1), start_weights(values.shape[1], life)
+        result = []
+        for count in range(1, values.shape[1] + 1):
+            start = np.arange(count)
+            mean, error = (sums[:, [count]] - sums[:, :count]) / (count - start), 1 / (count - start)
+            if knows != "level and size":
+                mean = mean - (before[:, None] * reference + sums[:, :count]) / (reference + start)
+                error = error + 1 / (reference + start)
+            if knows == "neither":
+                kept = SHARE_SPREAD / (SHARE_SPREAD + error)
+                up = stats.norm.cdf(mean * np.sqrt(kept / error))
+                ratio = np.log1p(SHARE_SPREAD / error) * -0.5 + mean**2 / 2 * kept / error
+                ratio += np.log(2 * (RISING * up + (1 - RISING) * (1 - up)))
+            else:
+                ratio = (mean * size - size**2 / 2) / error
+            result.append(np.exp(ratio) @ weigh[:count] + life / (count + life))
+        return np.array(result).T
+
+    quiet, many = drawn(given.lives * 4, QUIET_WINDOWS, BASE), given.lives * 10
+    for reference in (60, 100):
+        start, own = 100 - reference, rng.normal(size=(2, many)) / np.sqrt(reference)
+        surges = np.hstack([drawn(many, start, BASE), drawn(many, 20, SURGE)])
+        for knows in ("level and size", "size", "neither"):
+            highest = totals(quiet, own[0, : len(quiet)], reference, knows).max(axis=1)
+            above = totals(surges, own[1], reference, knows) >= np.quantile(highest, 0.95)
+            found = " ".join(f"{np.mean(above[:, start : start + most].any(axis=1)):.3f}" for most in (10, 20))
+            print(f"{reference} reference windows, knows {knows}: within 10 and 20 windows {found}", flush=True)
+
+
 def segments(given: argparse.Namespace) -> None:
     """Segments followed as the share line does, of which some change by 2.1 standard errors after ten windows."""
     known, alpha = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 1.0), 0.05 * FOR_SEGMENTS * SLACK
@@ -656,7 +701,7 @@ def scale(given: argparse.Namespace) -> None:
         )
 
 
-APART = {each.__name__: each for each in (numbers, errors, drift, segments, scale)}
+APART = {each.__name__: each for each in (numbers, errors, drift, limits, segments, scale)}
 
 
 def main() -> None:
