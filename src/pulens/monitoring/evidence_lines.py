@@ -180,7 +180,8 @@ class RunningEvidence:
         shares = np.exp(weighed - mixed)
         level = np.sum(shares[:, :, None] * levels, axis=0)
         apart = np.mean(np.sum(shares[:, :, None] * (levels - level) ** 2, axis=0), axis=1)
-        return _mixed(mixed, level, np.sum(shares * variances, axis=0) + apart, self.life, float(np.logaddexp.reduce(of_levels)))
+        later = float(np.logaddexp.reduce(of_levels))
+        return _mixed(mixed, level, np.sum(shares * variances, axis=0) + apart, self.life, later)
 
 
 def _mixed(log_ratio: Floats, levels: Floats, variances: Floats, life: float, log_later: float = 0.0) -> Starts:
