@@ -164,8 +164,8 @@ def _recall(monitor: Monitor, parts: Sequence[tuple[Reading, Parts]], own: Float
         return _read("recall", monitor, parts[:1], own)
     found = monitor.recall_of(own) if own is not None else monitor.recall
     assert found is not None
-    value, *ends = found
-    return Estimate("recall", value, _interval(monitor, *ends, "Jeffreys"), basis=_basis(monitor))
+    value, low, high = found
+    return Estimate("recall", value, _interval(monitor, low, high, "Jeffreys"), basis=_basis(monitor))
 
 
 def _basis(monitor: Monitor) -> Basis:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 NAMED = 5  # segments in the verdict
 CHANGE, SHARE = "change in share (d)", "share of positives"  # names of columns
 USABLE = {"ok": "yes", "doubtful": "doubtful", "withheld": "withheld"}
+ROUND = 0.01  # a share of positives from which on three decimals are enough
 PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
 OFTEN = 3.0  # standard errors of the interval of a watch that is quiet
 DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
@@ -160,7 +161,8 @@ def _level_words(pulse: Pulse, change: Alarm | Change) -> str:
             "times as many"
         )
     new, low, high = pulse.life.judgement.monitor.share_at(change.level, reach.low, reach.high)
-    return f"{new:.3g} ({low:.3g} to {high:.3g}) instead of {prior.value:.3g}"
+    shape = ".3f" if prior.value >= ROUND else ".2g"
+    return f"{new:{shape}} ({low:{shape}} to {high:{shape}}) instead of {prior.value:.3g}"
 
 
 def _fit_words(alarm: Alarm) -> str:
@@ -279,7 +281,10 @@ class WindowTable(NamedTuple):
 
 
 def table_of(windows: list[WatchedWindow]) -> WindowTable:
-    """One row per window, without columns that are empty."""
+    """One row per window, without columns that are empty, or say in other words what another one says.
+
+    The change d is left out where there are shares of positives, recall where it is the reference's in all windows.
+    """
     columns = ["window", "rows", CHANGE, SHARE, "precision", "recall", "F1", "score shape p", "usable"]
     rows = []
     for one in windows:
@@ -288,7 +293,12 @@ def table_of(windows: list[WatchedWindow]) -> WindowTable:
         rows.append(
             [one.name, f"{one.rows:,.0f}", cell_of(one.shift, "+"), *map(cell_of, numbers), fit, USABLE[one.trust]]
         )
-    kept = [place for place in range(len(columns)) if any(row[place] for row in rows) or place < 3]
+    has_share = any(one.prior is not None for one in windows)
+    has_own = any(one.positives == "window" for one in windows)
+    left = {CHANGE: has_share, "recall": has_share and not has_own}
+    kept = [
+        place for place, name in enumerate(columns) if any(row[place] for row in rows) and not left.get(name, False)
+    ]
     told: list[tuple[str, list[str]]] = [
         (one.trust, [row[place] for place in kept]) for one, row in zip(windows, rows, strict=True)
     ]

@@ -15,7 +15,7 @@ from pulens.monitoring.monitor import AGES
 from pulens.monitoring.numbers import WatchedWindow
 from pulens.monitoring.rates import recall_among
 from pulens.report.watch_histogram import histogram_data
-from pulens.report.watch_live import live_data, sizes_of, usual
+from pulens.report.watch_live import level_since, live_data, sizes_of, usual
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
@@ -76,9 +76,7 @@ def _sizes(pulse: Pulse) -> list[float]:
     monitor, reach = pulse.life.judgement.monitor, usual(pulse.life.judgement)
     if monitor.prior is not None:
         return sizes_of(pulse, monitor)
-    told = [one for one in (*pulse.alarms, *pulse.changes) if one.line == "share" and one.interval is not None]
-    since = [(one.level, one.interval.low, one.interval.high) for one in told if one.interval is not None]
-    return [-reach, reach, *(since[0] if since else [math.nan] * 3)]
+    return [-reach, reach, *(level_since(pulse) or (math.nan,) * 3)]
 
 
 def _alarm(alarm: Alarm | Change, places: dict[str, int]) -> dict[str, Any]:

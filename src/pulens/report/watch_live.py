@@ -13,7 +13,7 @@ from pulens.monitoring.numbers import rates_of, trust_of
 from pulens.monitoring.rates import Parts, rate_of
 
 if TYPE_CHECKING:
-    from pulens.monitoring import Pulse
+    from pulens.monitoring import Alarm, Change, Pulse
     from pulens.monitoring.judging import Judgement
     from pulens.monitoring.monitor import Monitor
     from pulens.types import Floats
@@ -64,7 +64,7 @@ def _at(pulse: Pulse, class_prior: float) -> tuple[Floats, list[str]]:
     judgement = replace(old, monitor=old.monitor.at_prior(class_prior))
     for name in ("shifts", "fits", "runs", "misfit_since"):  # the fit was judged at the report's class prior
         vars(judgement)[name] = getattr(old, name)
-    trust, numbers = [], list[float]()
+    trust, numbers = list[str](), list[float]()
     for index in range(len(judgement.windows)):
         told, reason = trust_of(judgement, index)
         trust.append(told)
@@ -74,17 +74,24 @@ def _at(pulse: Pulse, class_prior: float) -> tuple[Floats, list[str]]:
             reach = None if one is None or one.undefined_because else one.interval
             numbers += [math.nan] * 3 if one is None or reach is None else [one.value, reach.low, reach.high]
     numbers += [*sizes_of(pulse, judgement.monitor), *(before(judgement.monitor, name) for name in MOVED)]
-    return np.clip(numbers, 0.0, 1.0), trust
+    return np.clip(np.array(numbers), 0.0, 1.0), trust
 
 
 def sizes_of(pulse: Pulse, monitor: Monitor) -> list[float]:
     """Shares of positives between which quiet windows lie, and since a change of the share with its interval."""
     reach = usual(pulse.life.judgement)
-    told = [one for one in (*pulse.alarms, *pulse.changes) if one.line == "share" and one.interval is not None]
-    since = [math.nan] * 3
-    if told and told[0].interval is not None:
-        since = [*monitor.share_at(told[0].level, told[0].interval.low, told[0].interval.high)]
-    return [monitor.share_at(end, end, end)[0] for end in (-reach, reach)] + since
+    since = level_since(pulse)
+    shares = (math.nan,) * 3 if since is None else monitor.share_at(*since)
+    return [*(monitor.share_at(end, end, end)[0] for end in (-reach, reach)), *shares]
+
+
+def level_since(pulse: Pulse) -> tuple[float, float, float] | None:
+    """The level of d since a change of the share that is certain or may be, with its interval."""
+    told: list[Alarm | Change] = [*pulse.alarms, *pulse.changes]
+    for one in told:
+        if one.line == "share" and one.interval is not None:
+            return one.level, one.interval.low, one.interval.high
+    return None
 
 
 def usual(judgement: Judgement) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.monitoring import Pulse, WatchedWindow
 
+DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})")  # which no line may break
 SCRIPTS = (
     *("words.js", "page_state.js", "chart.js", "figures.js", "watch_live.js", "watch_charts.js", "watch.js"),
     "theme.js",
@@ -46,11 +48,10 @@ TITLES = {
 }
 
 
-FIXED = ": a constant, the reference's"
+FIXED = "; taken for constant"
 RECALL = {
-    True: "A constant: the recall of the reference's labelled positives, taken to hold. It follows the windows once "
-    "their own labels are complete and say otherwise.",
-    False: "Of the reference's labelled positives, or of the window's own where these are complete and say otherwise.",
+    True: "Taken for constant: the reference's, until the windows' own labels are complete and say otherwise.",
+    False: "The reference's, or the window's own where its labels are complete and say otherwise.",
 }
 
 
@@ -66,7 +67,7 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         data,
         title=title or "Monitoring of a deployed model",
         status=pulse.status,
-        verdict=verdict(pulse),
+        verdict=re.split(DAYS, verdict(pulse)),
         doubt=doubt,
         about=_about(pulse),
         tiles=_tiles(pulse, windows),
