@@ -221,7 +221,7 @@ def test_the_page_is_amber(amber):
     page = amber.to_html()
     assert 'class="card changing"' in page
     assert "CHANGING, NOT YET CERTAIN" in page
-    assert "A constant: the recall of the reference" in page
+    assert "Taken for constant: the reference" in page
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------

@@ -354,7 +354,9 @@ class Monitor:
     @cached_property
     def positives(self) -> tuple[Positives | None, ...]:
         """What the labelled rows say of all positives, at each class prior that numbers are read at."""
-        return tuple(map(self._positives_at, self._priors)) if self.kept is None else self.kept
+        if self.kept is None:
+            return tuple(map(self._positives_at, self._priors))
+        return tuple(self.kept[min(place, len(self.kept) - 1)] for place in range(len(self._priors)))
 
     @property
     def _priors(self) -> list[float]:

@@ -25,6 +25,7 @@ from pulens.scenario import Scenario
 from pulens.selection import Favouring, Practice, TiltedEvidence
 from pulens.types import Booleans, Floats
 
+LEAST = 0.05  # of the mean weight of a positive: however labels came about, a rise of d is a rise of the share
 ALMOST = 1e-9  # a class prior stays so far from what the labelled rows rule out
 
 
@@ -44,7 +45,8 @@ class Positives:
     @classmethod
     def of(cls, reference: CellReference, labels: Practice | Favouring, class_prior: float) -> Positives:
         """Of a reference, at a class prior of its population."""
-        unlabelled = reference.population - reference.labelled if reference.together else reference.population
+        unlabelled = reference.population - (reference.labelled if reference.together else 0.0)
+        unlabelled = np.maximum(unlabelled, 0.0)  # of weighted rows a difference may be below
         seen = np.flatnonzero(reference.labelled + unlabelled > 0)
         tally = Tally.from_increments(seen.astype(float), reference.labelled[seen], unlabelled[seen])
         least = reference.n_labelled / reference.rows if reference.together else 0.0
@@ -77,8 +79,13 @@ class Reading:
         """With labelled rows that stand for all positives."""
         if self.positives is None:
             return self.counted
-        weights = self.counted.weights / float(self.positives.middle @ self.counted.weights)
+        weights = self.counted.weights / self._times
         return CellReference(self.positives.size * self.positives.middle, self.counted.population, weights)
+
+    @property
+    def _times(self) -> float:
+        """The mean weight of a positive, which is 1 if labels are random; positives outscore the population."""
+        return 1.0 if self.positives is None else max(float(self.positives.middle @ self.counted.weights), LEAST)
 
     def shift(self, window: Floats) -> float:
         return float(window @ self.reference.weights) / float(window.sum())
@@ -128,7 +135,7 @@ class Reading:
 
     def share_at(self, level: float, low: float, high: float, tail: float) -> tuple[float, float, float]:
         """The share of positives at a change of it as counted, d, with its interval."""
-        times = float(self.counted.weights @ self.positives.middle) if self.positives is not None else 1.0
+        times = self._times
         slope = (1 - self.class_prior) / times
         new, least, most = (min(max(self.class_prior + slope * d, 0.0), 1.0) for d in (level, low, high))
         parts = Parts(np.array([level / times, 0.0, 0.0, 0.0]), np.zeros((4, 4)))
@@ -148,7 +155,7 @@ class Reading:
         assert self.positives is not None
         value, low, high = found
         shift, _, _, q1 = parts.values
-        sizes = self.positives.tilted @ self.reference.weights
+        sizes = np.maximum(self.positives.tilted @ self.reference.weights, LEAST)
         recalls = self.positives.tilted @ self.flagged
         shifts = shift / sizes
         if own is not None:
