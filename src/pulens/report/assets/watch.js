@@ -100,7 +100,7 @@ const page = (() => {
     span.hidden = !(live.high > live.low);
     span.style.left = `calc(9px + ${place(live.low)} * (100% - 18px))`;
     span.style.width = `calc(${place(live.high) - place(live.low)} * (100% - 18px))`;
-    slider.addEventListener("input", () => pageState.soon(() => moveTo(live.priors[Number(slider.value)])));
+    slider.addEventListener("input", () => moveTo(live.priors[Number(slider.value)]));
     field.addEventListener("change", () => {
       const typed = Number.parseFloat(field.value);
       field.blur();
