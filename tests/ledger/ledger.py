@@ -202,7 +202,7 @@ def window(day: int, share: float) -> pulens.Tally:
 def watched(**asked: Any) -> Numbers:
     reference = {f"2026-03-{day:02d}": window(day, 0.2) for day in range(1, 13)}
     windows = {f"2026-04-{day:02d}": window(40 + day, 0.2 if day < 4 else 0.5) for day in range(1, 7)}
-    result = pulens.watch(reference, windows, threshold=0.8, **asked)
+    result = pulens.watch(reference, windows, threshold=0.8, labelling="random", **asked)
     for name in windows:
         for line in ("prior", "precision", "recall", "f1"):
             yield f"{name}, {line}", of(getattr(result[name], line, None))

@@ -221,7 +221,7 @@ def test_the_page_is_amber(amber):
     page = amber.to_html()
     assert 'class="card changing"' in page
     assert "CHANGING, NOT YET CERTAIN" in page
-    assert "A constant: the recall of the reference" in page
+    assert "Taken for constant: the reference" in page
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------
@@ -247,11 +247,11 @@ def test_labels_that_come_about_differently_are_no_change_of_the_share():
     reference, windows = days(rng, 30, 0), days(rng, 10, 30) | days(rng, 20, 40, labelling=easy)
     result = pulens.watch(reference, windows, class_prior=0.2, threshold=1.0, labels_lag=0)
     assert "share" not in {alarm.line for alarm in result.alarms}
-    assert result.labelling.cause == "labelling"
-    assert result.labelling.since_low <= str(date(2026, 1, 1) + timedelta(40)) <= result.labelling.since_high
-    assert abs(result.labelling.followed) < 2 * result.labelling.followed_error
+    assert result.label_change.cause == "labelling"
+    assert result.label_change.since_low <= str(date(2026, 1, 1) + timedelta(40)) <= result.label_change.since_high
+    assert abs(result.label_change.followed) < 2 * result.label_change.followed_error
     assert "how labels come about has changed" in result.verdict
-    assert result.to_dict()["labelling"]["cause"] == "labelling"
+    assert result.to_dict()["label_change"]["cause"] == "labelling"
 
 
 def test_labels_picked_out_of_the_population_do_not_pass_for_a_change_of_the_share():
@@ -271,10 +271,10 @@ def test_positives_that_moved_are_told_from_labels_that_come_about_differently()
     rng = np.random.default_rng(4)
     reference, windows = days(rng, 30, 0), days(rng, 10, 30) | days(rng, 20, 40, mean=2.3)
     result = pulens.watch(reference, windows, class_prior=0.2, threshold=1.0, labels_lag=0)
-    assert result.labelling.cause == "positives"
+    assert result.label_change.cause == "positives"
     assert "the positives themselves have changed" in result.verdict
     unknown = pulens.watch(reference, windows, threshold=1.0, labels_lag=0)
-    assert unknown.labelling.cause == "unclear"
+    assert unknown.label_change.cause == "unclear"
 
 
 def test_labels_that_stay_are_not_mentioned():
@@ -282,10 +282,10 @@ def test_labels_that_stay_are_not_mentioned():
     for seed in range(6):
         rng = np.random.default_rng([5, seed])
         result = pulens.watch(days(rng, 30, 0), days(rng, 30, 30), class_prior=0.2, threshold=1.0, labels_lag=0)
-        told += result.labelling is not None
+        told += result.label_change is not None
     assert told == 0
     young = pulens.watch(days(rng, 30, 0), days(rng, 5, 30, labelling=easy), class_prior=0.2, threshold=1.0)
-    assert young.labelling is None, "nobody said when labels are complete"
+    assert young.label_change is None, "nobody said when labels are complete"
 
 
 def test_columns_of_labelled_scores_are_standard_over_them():

@@ -70,8 +70,8 @@ def test_a_shift_beyond_one_look_but_not_beyond_a_life_is_not_called_nothing(ref
     assert risen.verdict.startswith("No change is certain yet in 3 windows. ")
 
 
-def test_numbers_of_a_window_hold_the_truth(found):
-    window = found["2026-05-09"]
+def test_numbers_of_a_window_hold_the_truth(reference, doubled):
+    window = pulens.watch(reference, doubled, class_prior=0.2, threshold=0.8, labelling="random")["2026-05-09"]
     assert window.trust == "ok"
     # binormal with a distance of 1.466, threshold 0.8, share 0.4
     recall, alarm = 0.7473, 0.2119
@@ -181,7 +181,7 @@ def test_label_noise_shrinks_the_change_of_the_share(reference, doubled, found):
 
 def test_where_positives_moved_a_window_is_judged_by_its_own(reference):
     windows = days(np.random.default_rng(20), [0.2, 0.3] * 10, positives_at=0.766, n=3000)
-    given = {"class_prior": 0.2, "threshold": 0.8, "labels_lag": 0}
+    given = {"class_prior": 0.2, "threshold": 0.8, "labels_lag": 0, "labelling": "random"}
     theirs = pulens.watch(reference, windows, **given)
     own = pulens.watch(reference, windows, positives="window", **given)
     names = list(windows)
@@ -633,8 +633,8 @@ def test_recall_of_a_reference_that_rules_its_class_prior_out_is_what_an_evaluat
         return pyarrow.table({"label": labels, "score": rng.normal(3.0 * positive)})
 
     reference, window = drawn(), drawn()
-    asked = {"class_prior": class_prior, "threshold": 1.5, "label_noise": label_noise}
-    there = pulens.evaluate(reference, **asked, labelling="random").at(1.5)
+    asked = {"class_prior": class_prior, "threshold": 1.5, "label_noise": label_noise, "labelling": "random"}
+    there = pulens.evaluate(reference, **asked).at(1.5)
     state = tmp_path / "watch.json"
     found = pulens.watch(reference, {"may": window}, state=state, **asked)
     again = pulens.watch(reference, {"may": window, "next": drawn()}, state=state, **asked)
@@ -663,7 +663,7 @@ def test_a_watch_whose_class_prior_fits_says_nothing_of_possible_worlds():
     labels = (positive & (rng.random(4000) < 0.4)).astype(int)
     rows = pyarrow.table({"label": labels, "score": rng.normal(2.0 * positive)})
     parts = [rows.slice(0, 2000), rows.slice(2000)]
-    found = pulens.watch(parts[0], {"may": parts[1]}, class_prior=0.2, threshold=1.0)
+    found = pulens.watch(parts[0], {"may": parts[1]}, class_prior=0.2, threshold=1.0, labelling="random")
     assert "labels-not-random" not in [notice.code for notice in found.notices]
     assert set(found.to_dict()["class_prior"]) == {"value", "low", "high", "variance", "source"}
     there = pulens.evaluate(parts[0], class_prior=0.2, threshold=1.0, labelling="random")
@@ -678,8 +678,8 @@ def test_recall_that_chance_made_impossible_is_cut_as_an_evaluation_cuts_it():
     labels = (positive & (rng.random(3000) < 0.3)).astype(int)
     second = np.round(rng.normal(2.5 * positive), 2)
     tables = [arrow.table({"label": labels, "score": scores}) for scores in (first, second)]
-    asked = {"class_prior": 0.105, "threshold": 2.9}
-    there = pulens.evaluate(labels, first, **asked, labelling="random").at(2.9)
+    asked = {"class_prior": 0.105, "threshold": 2.9, "labelling": "random"}
+    there = pulens.evaluate(labels, first, **asked).at(2.9)
     assert not there.table.is_possible.all()
     found = pulens.watch(tables[0], {"may": tables[1]}, **asked)
     for recall in (found.to_dict()["reference"]["recall"], found.windows["may"].recall.value):

@@ -70,7 +70,11 @@ COMMON = {
         ),
         *("explain", "html", "sql"),
     ),
-    "watch": (*("time", "by", "reference_until", *_ROWS, "group_by", "threshold", "state", "html", "json"),),
+    "watch": (
+        *("time", "by", "reference_until", *_ROWS, "labelling", "group_by", "threshold", "state"),
+        "html",
+        "json",
+    ),
     "prior": (
         *("score", "label", "positive", "audit", "reviews", "within", "cluster", "method", "all", "explain", "json"),
     ),

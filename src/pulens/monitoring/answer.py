@@ -22,6 +22,7 @@ from pulens.monitoring.rates import recall_among
 from pulens.notice import Notice, worst_first
 from pulens.types import Floats
 
+_ASSUMED = {"random": "labels random among positives", "practice": "easy positives labelled first, as in practice"}
 LOGGED = 5  # segments in the line for a log
 Status = Literal["quiet", "changing", "alarm"]
 
@@ -144,7 +145,7 @@ class WatchLife:
         )
 
     @cached_property
-    def labelling(self) -> LabelChange | None:
+    def label_change(self) -> LabelChange | None:
         """Whether labelled rows of the windows score differently, and why; None where they do not."""
         return None if self.judgement.is_later_life else labelling_of(self.judgement)
 
@@ -232,9 +233,15 @@ class Pulse:
         return self.life.changes
 
     @property
-    def labelling(self) -> LabelChange | None:
+    def labelling(self) -> str:
+        """How positives are taken to have come by their labels; shares and rates rest on it, alarms do not."""
+        labels = self.life.judgement.monitor.labels
+        return "random" if labels is None else labels.name
+
+    @property
+    def label_change(self) -> LabelChange | None:
         """Whether labelled rows of the windows score differently, and whether labelling changed or the positives."""
-        return self.life.labelling
+        return self.life.label_change
 
     @property
     def score_bands(self) -> tuple[ScoreBand, ...]:
@@ -364,13 +371,14 @@ class Pulse:
             "alarms": [alarm.to_dict() for alarm in self.alarms],
             "changes": [change.to_dict() for change in self.changes],
             "score_bands": [band.to_dict() for band in self.score_bands],
-            "labelling": None if self.labelling is None else self.labelling.to_dict(),
+            "labelling": self.labelling,
+            "label_change": None if self.label_change is None else self.label_change.to_dict(),
             "windows": [window.to_dict() for window in self.windows.values()],
             "lines": {name: line.to_dict() for name, line in self.lines.items()},
             "accepted": [{"from": life.accepted_from, "because": life.because} for life in self.lives[:-1]],
             "warnings": [str(notice) for notice in self.notices],
             "assumptions": [
-                "labels random among positives",
+                _ASSUMED.get(self.labelling, self.labelling),
                 "windows independent up to the noise factor",
                 "label shift where trust is ok",
             ],

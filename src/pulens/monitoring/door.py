@@ -73,6 +73,7 @@ def watch(
     noise: str = "default",
     labels_lag: str | int | None = None,
     positives: str = "reference",
+    labelling: str | float | None = None,
     state: AnyPath | None = None,
     rejudge: bool = False,
     cluster: Clusters | None = None,
@@ -128,6 +129,10 @@ def watch(
     positives
         ``"window"`` judges windows whose own labels are complete by these positives, where positives moved; the
         reference's class prior is then needed even for the change of the share.
+    labelling
+        How positives came to be labelled, as in :func:`pulens.evaluate`: ``"practice"`` (the default where there is a
+        class prior), ``"random"``, or a factor. Shares of positives, precision, recall and F1 depend on it; alarms do
+        not, as long as labelling stays as it was in the reference, since it divides d and its error alike.
     state
         A file that is read if it is there and written whole: a new day then costs one window. Another watch on the
         same file waits until this one has finished, and is refused after a minute.
@@ -192,6 +197,11 @@ def judged(
     columns = _columns(group_by)
     named["group_by"] = CROSSED.join(columns) or None
     settings = WatchSettings(**{name: named.pop(name) for name in SETTINGS if name in named})
+    if settings.labelling is not None and settings.labels is not None and class_prior is None and audit is None:
+        raise PulensError(
+            f"labelling={shown(settings.labelling)} is about numbers that need a class prior, and none is given: give "
+            "class_prior= (a number, a range, or 'auto'), or leave labelling out; alarms do not depend on it."
+        )
     kept = None if state is None or rejudge or not os.path.exists(state) else read_state(Path(state))
     given = {"class_prior": class_prior, "audit": audit, "kept": kept}
     if time is None:
@@ -317,7 +327,7 @@ def judge_tallies(
     prior = None
     if class_prior is not None or audit is not None:
         asked_of = settings.question(class_prior, audit)
-        prior = KnownPrior.settled(asked_of.settle(_labelled_whole(read)), settings.threshold, settings.confidence)
+        prior = KnownPrior.settled(asked_of.settle(_labelled_whole(read)), settings)
     return _continued(settings, read, _begin(settings, read, prior, asked), asked)
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln, logsumexp, ndtr
+from scipy.special import betaln, ndtr
 
 from pulens.monitoring.noise import NoiseLevels
 from pulens.types import Floats, Places
@@ -40,7 +40,7 @@ class Starts:
     @property
     def shares(self) -> Floats:
         """The weight of each start among all."""
-        result: Floats = np.exp(self.log_weights - logsumexp(self.log_weights))
+        result: Floats = np.exp(self.log_weights - np.logaddexp.reduce(self.log_weights))
         return result
 
     def among_first(self, count: int) -> Starts:
@@ -157,7 +157,7 @@ class RunningEvidence:
         mean = self.mean_mean[:, 0]
         fitted = np.sum(self.value_mean[:, : self.telling] ** 2, axis=1) / mean
         result = self.noise.log_weights - (self.misfit - fitted + self.telling * np.log(mean)) / 2
-        return np.asarray(result - logsumexp(result))
+        return np.asarray(result - np.logaddexp.reduce(result))
 
     def starts(self, added: Floats | None = None) -> Starts:
         """What is known now; ``added`` is a further variance of each start's level."""
@@ -176,18 +176,19 @@ class RunningEvidence:
             log_ratio += np.log(2 * (self.rising * up + (1 - self.rising) * (1 - up)))
         of_levels = self.noise_weights() + self.noise.log_changed
         weighed = of_levels[:, None] + log_ratio
-        mixed = logsumexp(weighed, axis=0)
+        mixed = np.logaddexp.reduce(weighed, axis=0)
         shares = np.exp(weighed - mixed)
         level = np.sum(shares[:, :, None] * levels, axis=0)
         apart = np.mean(np.sum(shares[:, :, None] * (levels - level) ** 2, axis=0), axis=1)
-        return _mixed(mixed, level, np.sum(shares * variances, axis=0) + apart, self.life, float(logsumexp(of_levels)))
+        later = float(np.logaddexp.reduce(of_levels))
+        return _mixed(mixed, level, np.sum(shares * variances, axis=0) + apart, self.life, later)
 
 
 def _mixed(log_ratio: Floats, levels: Floats, variances: Floats, life: float, log_later: float = 0.0) -> Starts:
     """``log_later`` is the log of the likelihood ratio of a change that has not begun."""
     count = log_ratio.size
     log_weights = np.log(start_weights(count, life)) + log_ratio
-    total = float(logsumexp(np.append(log_weights, np.log(life / (count + life)) + log_later)))
+    total = float(np.logaddexp.reduce(np.append(log_weights, np.log(life / (count + life)) + log_later)))
     return Starts(total, log_weights, levels, variances)
 
 

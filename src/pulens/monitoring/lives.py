@@ -10,8 +10,6 @@ from pulens.errors import InputError, listed, nearest, shown
 from pulens.monitoring.answer import Pulse, WatchLife
 from pulens.monitoring.judging import Judgement
 from pulens.monitoring.monitor import KnownPrior, Monitor
-from pulens.monitoring.rates import parts_of, rate_of
-from pulens.monitoring.shift import shift_of
 
 FEWEST_WINDOWS = 10
 FEWEST_ROWS = 1000
@@ -40,14 +38,17 @@ def accepted(pulse: Pulse, window: str, because: str = "") -> Pulse:
     together = np.sum(chosen, axis=0)
     prior = None
     if old.prior is not None:
-        flagged = np.zeros(old.edges.size, bool)
-        parts = parts_of(old.reference, together, flagged, shift_of(old.reference, together).value)
-        given = {"noise": old.settings.label_noise, "prior_variance": old.prior.variance}
-        ends = [rate_of("prior", parts, end, **given) for end in (old.prior.low, old.prior.value, old.prior.high)]
-        is_range = old.prior.low < old.prior.high
-        low, high = (ends[0].low, ends[2].high) if is_range else (ends[1].value, ends[1].value)
-        prior = KnownPrior(ends[1].value, low, high, 0.0 if is_range else ends[1].error ** 2, f"accepted at {window}")
-    monitor = Monitor.of(old.settings, old.edges, old.reference.labelled, chosen, prior, together=False, days=old.days)
+        noise, variance = old.settings.label_noise, old.prior.variance
+        found = [
+            reading.rate("prior", reading.parts(together), noise=noise, prior_variance=variance)
+            for reading in old.readings
+        ]
+        value, is_range = found[0].value, old.prior.low < old.prior.high
+        low, high = (found[1].low, found[-1].high) if is_range else (value, value)
+        error = found[0].error if old.labels is None else (found[0].high - found[0].low) / 2 / 1.96
+        prior = KnownPrior(value, low, high, 0.0 if is_range else error**2, f"accepted at {window}")
+    known, as_before = old.reference.labelled, old.positives
+    monitor = Monitor.of(old.settings, old.edges, known, chosen, prior, together=False, days=old.days, kept=as_before)
     ended = replace(pulse.life, accepted_from=str(window), because=because)
     next_life = WatchLife(Judgement(monitor, (), {}, confirmed=judgement.confirmed, is_later_life=True))
     return replace(pulse, lives=(*pulse.lives[:-1], ended, next_life))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from pulens.monitoring.evidence_lines import LIFE, RISING, SHARE_SPREAD, Running
 from pulens.monitoring.fit import Fit, features, fit_of, held
 from pulens.monitoring.noise import FEWEST_WINDOWS, NOISES, DayNoise, NoiseLevels, scatter_of
 from pulens.monitoring.rates import recall_among
+from pulens.monitoring.readings import Positives, Reading
 from pulens.monitoring.shift import CellReference, shift_of, straightened
 from pulens.monitoring.weights import placements
 from pulens.priors import ClassPrior
@@ -29,6 +31,7 @@ from pulens.recovery import recover_at
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scalars import is_among, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.selection import Favouring, Practice, TiltedEvidence, read_under, said_of_labels
 from pulens.types import Booleans, Floats
 
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.
@@ -43,6 +46,7 @@ AGES = (7, 14, 30, 60, 90, 180)
 USUAL_AGE = 30.0
 SHORTEST_LIFE, LONGEST_LIFE = 1e-3, 1e9  # days
 WEAK_AREA = 0.62  # below, other people look like more positives, and no window is better than doubtful
+RANGE = 5  # class priors that numbers are read at where only a range of it is known
 CLEAR = 4.0  # standard errors by which labelled rows must outscore the population
 
 
@@ -68,6 +72,7 @@ class WatchSettings:
     group_by: str | None = None
     control: str = "family"
     confirmed_at: str | None = None
+    labelling: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scenario", str(check_scenario(self.scenario)))
@@ -98,6 +103,9 @@ class WatchSettings:
             )
         if self.labels_lag is not None:  # typed or given as a number: the same monitor
             object.__setattr__(self, "labels_lag", str(self.labels_lag).strip().lower())
+        labels = self.labels
+        if isinstance(labels, Favouring):  # typed or given as a number: the same monitor
+            object.__setattr__(self, "labelling", labels.factor)
         _ = self.lag
         if self.confirmed_at is not None and self.age is None:
             raise PulensError(
@@ -111,6 +119,11 @@ class WatchSettings:
         if self.confirmed_at is None or self.lag is None or self.lag[1] != "days" or self.lag[0] > AGES[-1]:
             return None
         return int(np.searchsorted(AGES, self.lag[0], side="left"))
+
+    @property
+    def labels(self) -> Practice | Favouring | None:
+        """How labels favour easy positives; None where they are taken for a random draw of the positives."""
+        return said_of_labels(self.labelling, {"practice-noise": bool(self.label_noise)})
 
     @property
     def z(self) -> float:
@@ -168,8 +181,11 @@ class KnownPrior:
     possible_recall: tuple[float, float, float] | None = None
 
     @classmethod
-    def settled(cls, evidence: Evidence, threshold: float | None, confidence: float) -> KnownPrior:
+    def settled(cls, evidence: Evidence, settings: WatchSettings) -> KnownPrior:
         """As an evaluation of the reference takes it."""
+        threshold, confidence, tilted = settings.threshold, settings.confidence, read_under(evidence, settings.labels)
+        if isinstance(tilted, TiltedEvidence):  # no rows rule uneven labels out
+            return cls.of(tilted.counted.class_prior)
         evidence = within_what_is_possible(evidence)
         known, against = cls.of(evidence.class_prior), find_contradiction(evidence)
         if against is None:
@@ -226,6 +242,7 @@ class Monitor:
     reference_rows: Floats  # of each of its windows
     reference_values: Mapping[str, Floats]  # of the share and the fit, a row for each of its windows
     days: float  # between neighbouring windows
+    kept: tuple[Positives | None, ...] | None = None  # of an earlier life, whose labelled rows these are
 
     @classmethod
     def of(
@@ -238,6 +255,7 @@ class Monitor:
         *,
         together: bool,
         days: float = 1.0,
+        kept: tuple[Positives | None, ...] | None = None,
     ) -> Monitor:
         """Fix everything from the reference's counts per cell; several windows of it tell the day-to-day noise."""
         population = np.sum(windows, axis=0)
@@ -247,7 +265,7 @@ class Monitor:
         rows = np.array([float(window.sum()) for window in windows])
         shifts = [shift_of(reference, window).value for window in windows]
         result = {"share": np.array(shifts)[:, None]}
-        monitor = cls(settings, edges, reference, g, prior, rows, result, days)
+        monitor = cls(settings, edges, reference, g, prior, rows, result, days, kept)
         fits = [monitor.fit_of(window, d) for window, d in zip(windows, shifts, strict=True)]
         if g.shape[1]:
             result["fit"] = np.array([one.whitened for one in fits if one is not None])
@@ -329,19 +347,77 @@ class Monitor:
         return result
 
     @property
+    def labels(self) -> Practice | Favouring | None:
+        """How labels are taken to favour easy positives; without a class prior no number says what that does."""
+        return None if self.prior is None else self.settings.labels
+
+    @cached_property
+    def positives(self) -> tuple[Positives | None, ...]:
+        """What the labelled rows say of all positives, at each class prior that numbers are read at."""
+        if self.kept is None:
+            return tuple(map(self._positives_at, self._priors))
+        return tuple(self.kept[min(place, len(self.kept) - 1)] for place in range(len(self._priors)))
+
+    @property
+    def _priors(self) -> list[float]:
+        """The value of the class prior, and where it is only a range, some values over it."""
+        prior = self.prior
+        if prior is None:
+            return []
+        over = () if prior.low == prior.high else np.linspace(prior.low, prior.high, RANGE).tolist()
+        return [prior.value, *over]
+
+    def _positives_at(self, class_prior: float) -> Positives | None:
+        return None if self.labels is None else Positives.of(self.reference, self.labels, class_prior)
+
+    @cached_property
+    def readings(self) -> tuple[Reading, ...]:
+        """The reference at each class prior that numbers of windows are read at, the value first."""
+        cells = np.zeros(self.edges.size, bool) if self.flagged is None else self.flagged
+        pairs = zip(self._priors, self.positives, strict=True)
+        return tuple(Reading(prior, self.reference, cells, found) for prior, found in pairs)
+
+    def at_prior(self, class_prior: float) -> Monitor:
+        """The same monitor with another class prior, which is exact."""
+        assert self.prior is not None
+        prior = KnownPrior(class_prior, class_prior, class_prior, 0.0, self.prior.source)
+        return replace(self, prior=prior, kept=None if self.kept is None else self.kept[:1])
+
+    @property
     def area(self) -> float:
         """How often a labelled row outscores a row of the population."""
         return float(self.reference.p @ placements(self.reference.q))
 
-    @property
+    @cached_property
     def recall(self) -> tuple[float, float, float] | None:
         """Recall among the reference's labelled rows with its interval; what is possible where that cannot be."""
         if self.flagged is None:
             return None
         if self.prior is not None and (self.prior.ruled_out or self.prior.possible_recall):
             return self.prior.possible_recall
-        tail = (1 - self.settings.confidence) / 2
-        return recall_among(float(self.reference.labelled @ self.flagged), self.reference.n_labelled, tail)
+        return self.recall_of(None)
+
+    def recall_of(self, own: Floats | None) -> tuple[float, float, float]:
+        """Recall with its interval: of the reference's positives, or of a window's by its own labelled rows."""
+        assert self.flagged is not None
+        if self.labels is None:
+            labelled = self.reference.labelled if own is None else own
+            return recall_among(float(labelled @ self.flagged), float(labelled.sum()), self._tail)
+        found = [reading.recall(own, self._tail) for reading in self.readings]
+        return found[0][0], min(each[1] for each in found), max(each[2] for each in found)
+
+    @property
+    def _tail(self) -> float:
+        return (1 - self.settings.confidence) / 2
+
+    def share_at(self, level: float, low: float, high: float) -> tuple[float, float, float]:
+        """The share of positives at a change of it, d, with its interval."""
+        assert self.prior is not None
+        if self.labels is None:
+            slope = 1 - self.settings.label_noise - self.prior.value
+            new, least, most = (min(max(self.prior.value + slope * d, 0.0), 1.0) for d in (level, low, high))
+            return new, least, most
+        return self.readings[0].share_at(level, low, high, self._tail)
 
     @property
     def lines(self) -> tuple[str, ...]:

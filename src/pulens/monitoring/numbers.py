@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from pulens.estimate import Estimate, Interval
+from pulens.estimate import Basis, Estimate, Interval
+from pulens.metrics.parts.rests_on import BASIS
 from pulens.monitoring.judging import FEWEST_ROWS, MISFIT, Judgement, ReducedWindow
 from pulens.monitoring.monitor import WEAK_AREA, KnownPrior, Monitor
-from pulens.monitoring.rates import Parts, parts_of, rate_of, recall_among, with_own_positives
+from pulens.monitoring.rates import Parts, recall_among
+from pulens.monitoring.readings import Reading
 from pulens.notice import Notice, Severity, worst_first
-from pulens.types import Booleans, Floats
+from pulens.selection.tilted import MIXED
+from pulens.types import Floats
 
+RATES = ("prior", "precision", "f1", "accuracy")
 Trust = Literal["ok", "doubtful", "withheld"]
 #: The fit line's running total from which numbers are doubtful before it alarms: reached in a tenth of quiet lives.
 SUSPECTED = 10.0
@@ -45,7 +49,6 @@ class WatchedWindow:
     mature: bool
     evidence: Mapping[str, float | None]
     notices: tuple[Notice, ...] = ()
-    parts: Parts | None = field(default=None, repr=False, compare=False)  # what numbers at another prior are made of
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -73,23 +76,16 @@ def watched_windows(judgement: Judgement) -> tuple[WatchedWindow, ...]:
 
 def _window(judgement: Judgement, index: int) -> WatchedWindow:
     monitor, window = judgement.monitor, judgement.windows[index]
-    shift, fit = judgement.shifts[index], judgement.fits[index]
-    settings = monitor.settings
-    is_mature = index < judgement.mature[-1]
-    own = is_mature and judgement.own_labelled(index).sum() > 0 and _judged_by_own(judgement, index)
-    trust, reason = _trust(judgement, index)
+    shift, fit, settings = judgement.shifts[index], judgement.fits[index], monitor.settings
+    trust, reason = trust_of(judgement, index)
     reach = settings.z * shift.error + _across(monitor, window)
     ends = Interval(shift.value - reach, shift.value + reach, settings.confidence, "delta method")
-    parts = parts_of(monitor.reference, window.counts.population, _cells(monitor), shift.value)
-    flagged = recall = None
+    flagged = None
     if monitor.flagged is not None:
         tail = (1 - settings.confidence) / 2
-        counted = float(window.counts.population @ monitor.flagged)
-        flagged = _share("flagged", counted, window.counts.rows, settings.confidence, tail)
-        recall, parts = _recall(judgement, index, parts, own, tail)
-    unknown = None if own or monitor.prior is None or monitor.recall is not None else monitor.prior.ruled_out
-    rates = {name: _rate(name, monitor, parts, reason or unknown) for name in ("precision", "f1", "accuracy")}
-    rates["prior"] = _rate("prior", monitor, parts, reason)
+        counted = recall_among(float(window.counts.population @ monitor.flagged), window.counts.rows, tail)
+        flagged = Estimate("flagged", counted[0], Interval(*counted[1:], settings.confidence, "Jeffreys"))
+    rates = rates_of(judgement, index, reason)
     return WatchedWindow(
         window.name,
         window.counts.rows,
@@ -97,70 +93,91 @@ def _window(judgement: Judgement, index: int) -> WatchedWindow:
         Estimate("shift", shift.value, ends),
         rates["prior"],
         rates["precision"],
-        recall,
+        rates["recall"],
         rates["f1"],
         rates["accuracy"],
         flagged,
         _labelled_ratio(judgement, index),
-        "window" if own else "reference",
+        "reference" if _own(judgement, index) is None else "window",
         None if fit is None else fit.p_value,
         trust,
-        is_mature,
+        index < judgement.mature[-1],
         {name: _log10(run.log_totals[index]) for name, run in judgement.runs.items()},
         _notices(judgement, index, reason),
-        parts,
     )
 
 
-def _judged_by_own(judgement: Judgement, index: int) -> bool:
-    """Whether a mature window speaks by its own positives: on request, or since the recall line says they moved."""
-    if judgement.monitor.flagged is None:
-        return False
+def rates_of(
+    judgement: Judgement,
+    index: int,
+    reason: str | None,
+    names: Sequence[str] = ("prior", "precision", "f1", "accuracy"),
+) -> dict[str, Estimate | None]:
+    """A window's share of positives and metrics; ``reason`` says why they are withheld."""
+    monitor, window = judgement.monitor, judgement.windows[index]
+    own, on_request = _own(judgement, index), _on_request(monitor)
+    given = {"own_shift": own is not None and on_request}
+    parts = [(each, each.parts(window.counts.population, own, **given)) for each in monitor.readings]
+    unknown = own is None and monitor.prior is not None and monitor.flagged is not None and monitor.recall is None
+    result: dict[str, Estimate | None] = {}
+    for name in names:
+        why = reason
+        if unknown and name != "prior" and monitor.prior is not None:
+            why = reason or monitor.prior.ruled_out
+        is_there = monitor.prior is not None and (name == "prior" or monitor.flagged is not None)
+        if is_there and why is None and name in ("precision", "f1") and not parts[0][1].values[3]:
+            why = "no row of this window is flagged"
+        if not is_there:
+            result[name] = None
+        else:
+            undefined = Estimate(name, math.nan, undefined_because=why) if why is not None else None
+            result[name] = undefined or _read(name, monitor, parts, own, **given)
+    result["recall"] = None if monitor.flagged is None else _recall(monitor, parts, own)
+    return result
+
+
+def _own(judgement: Judgement, index: int) -> Floats | None:
+    """The labelled rows that say a window's recall, where they are its own: on request, or since positives moved."""
+    if index >= judgement.mature[-1] or judgement.monitor.flagged is None:
+        return None
     run = judgement.runs.get("recall")
     since = None if run is None else run.since
-    return _on_request(judgement.monitor) or (since is not None and index >= since[1])
+    if not _on_request(judgement.monitor) and (since is None or index < since[1]):
+        return None
+    result = judgement.own_labelled(index)
+    return result if result.sum() > 0 else None
 
 
 def _on_request(monitor: Monitor) -> bool:
     return monitor.settings.positives == "window" and monitor.prior is not None
 
 
-def _cells(monitor: Monitor) -> Booleans:
-    return np.zeros(monitor.edges.size, bool) if monitor.flagged is None else monitor.flagged
-
-
-def _share(name: str, hits: float, size: float, confidence: float, tail: float) -> Estimate:
-    value, low, high = recall_among(hits, size, tail)
-    return Estimate(name, value, Interval(low, high, confidence, "Jeffreys"))
-
-
-def _recall(judgement: Judgement, index: int, parts: Parts, own: bool, tail: float) -> tuple[Estimate | None, Parts]:
+def _recall(monitor: Monitor, parts: Sequence[tuple[Reading, Parts]], own: Floats | None) -> Estimate:
     """The reference's recall, or the window's own once it is mature and the recall line stands."""
-    monitor, window = judgement.monitor, judgement.windows[index]
-    cells, reference, settings = _cells(monitor), monitor.reference, monitor.settings
-    prior = monitor.prior
-    if not own and prior is not None and (prior.ruled_out or prior.possible_recall):
-        return _possible_recall(
-            prior, settings.confidence
-        ), parts  # of the other numbers hits are held at the rows flagged
-    labelled = judgement.own_labelled(index) if own else reference.labelled
-    result = _share("recall", float(labelled @ cells), float(labelled.sum()), settings.confidence, tail)
-    if own:
-        values, covariance = parts.values.copy(), parts.covariance.copy()
-        values[1] = result.value
-        covariance[1, :] = covariance[:, 1] = 0.0
-        size = float(labelled.sum())
-        covariance[1, 1] = (result.value * (1 - result.value) + 0.25 / size) / size
-        parts = Parts(values, covariance)
-    if own and _on_request(monitor) and monitor.prior is not None:
-        parts = with_own_positives(reference, window.counts.population, labelled, cells, monitor.prior.value)
+    prior, settings = monitor.prior, monitor.settings
+    if own is None and prior is not None and (prior.ruled_out or prior.possible_recall):
+        return _possible_recall(prior, settings.confidence)
     if settings.label_noise:
-        if monitor.prior is None:
+        if prior is None:
             reason = "with label noise recall needs the class prior of the reference"
-            return Estimate("recall", math.nan, undefined_because=reason), parts
-        rate = rate_of("recall", parts, monitor.prior.value, noise=settings.label_noise, z=settings.z)
-        result = Estimate("recall", rate.value, Interval(rate.low, rate.high, settings.confidence, "delta method"))
-    return result, parts
+            return Estimate("recall", math.nan, undefined_because=reason)
+        return _read("recall", monitor, parts[:1], own)
+    found = monitor.recall_of(own) if own is not None else monitor.recall
+    assert found is not None
+    value, low, high = found
+    return Estimate("recall", value, _interval(monitor, low, high, "Jeffreys"), basis=_basis(monitor))
+
+
+def _basis(monitor: Monitor) -> Basis:
+    return BASIS["random" if monitor.labels is None or not monitor.labels.explains_any_rows else "practice"]
+
+
+def _interval(monitor: Monitor, low: float, high: float, method: str) -> Interval:
+    """An interval with what it rests on: the labelling is one more source of uncertainty where it is not random."""
+    confidence, labels = monitor.settings.confidence, monitor.labels
+    if labels is None:
+        return Interval(low, high, confidence, method)
+    return Interval(low, high, confidence, f"{method}, {MIXED}", labels.guarantee)
 
 
 def _possible_recall(prior: KnownPrior, confidence: float) -> Estimate:
@@ -173,24 +190,26 @@ def _possible_recall(prior: KnownPrior, confidence: float) -> Estimate:
     return Estimate("recall", value, Interval(low, high, None, "possible worlds"), basis="possible worlds")
 
 
-def _rate(name: str, monitor: Monitor, parts: Parts, reason: str | None) -> Estimate | None:
-    if monitor.prior is None or (name != "prior" and monitor.flagged is None):
-        return None
-    if reason is not None:
-        return Estimate(name, math.nan, undefined_because=reason)
-    if name in ("precision", "f1") and parts.values[3] <= 0:
-        return Estimate(name, math.nan, undefined_because="no row of this window is flagged")
+def _read(
+    name: str,
+    monitor: Monitor,
+    parts: Sequence[tuple[Reading, Parts]],
+    own: Floats | None,
+    *,
+    own_shift: bool = False,
+) -> Estimate:
+    """At every class prior that may be: the interval holds all of them."""
     settings, prior = monitor.settings, monitor.prior
-    given = {"noise": settings.label_noise, "z": settings.z, "prior_variance": prior.variance}
-    middle = rate_of(name, parts, prior.value, **given)
-    if prior.low == prior.high:
-        return Estimate(name, middle.value, Interval(middle.low, middle.high, settings.confidence, "delta method"))
-    ends = [middle, *(rate_of(name, parts, end, **given) for end in np.linspace(prior.low, prior.high, 5))]
-    hull = Interval(min(end.low for end in ends), max(end.high for end in ends), settings.confidence, "hull over range")
-    return Estimate(name, middle.value, hull)
+    assert prior is not None
+    given = {"noise": settings.label_noise, "z": settings.z}
+    given["prior_variance"] = 0.0 if name == "recall" else prior.variance
+    found = [reading.rate(name, each, own, own_shift=own_shift, **given) for reading, each in parts]
+    method = "delta method" if len(found) == 1 else "hull over range"
+    ends = min(each.low for each in found), max(each.high for each in found)
+    return Estimate(name, found[0].value, _interval(monitor, *ends, method), basis=_basis(monitor))
 
 
-def _trust(judgement: Judgement, index: int) -> tuple[Trust, str | None]:
+def trust_of(judgement: Judgement, index: int) -> tuple[Trust, str | None]:
     """Whether a window's numbers may be quoted; the reason where they are withheld."""
     monitor, rows = judgement.monitor, float(judgement.rows[index])
     if rows < FEWEST_ROWS:

@@ -31,9 +31,7 @@ def segment_priors(
     if isinstance(class_prior, Mapping | str):
         own = _one_for_each(class_prior, parts)
         return {
-            name: KnownPrior.settled(
-                settings.question(own[name]).settle(tally), settings.threshold, settings.confidence
-            )
+            name: KnownPrior.settled(settings.question(own[name]).settle(tally), settings)
             for name, tally in tallies.items()
         }
     if scenario is not Scenario.SINGLE_SET:

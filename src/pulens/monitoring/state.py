@@ -136,7 +136,8 @@ def _pulse(told: Mapping[str, Any]) -> Pulse:
         if not windows or any(not window.sum() for window in windows):
             raise InputError("a reference must have windows, and each of them rows")
         prior = None if one["prior"] is None else prior_of(one["prior"])
-        monitor = Monitor.of(settings, edges, labelled, windows, prior, together=together, days=days)
+        kept = lives[-1].judgement.monitor.positives if lives else None
+        monitor = Monitor.of(settings, edges, labelled, windows, prior, together=together, days=days, kept=kept)
         confirmed = _by_age(reference.get("confirmed"), edges.size)
         lives.append(_life(one, monitor, confirmed, is_later=bool(lives)))
         if lives[-1].accepted_from is not None:

@@ -53,14 +53,16 @@ def _positives(ax: Any, pulse: Pulse, windows: Sequence[WatchedWindow]) -> None:
     base = 0.0 if prior is None else prior.value
     ax.axhline(base, color=SOFT, linewidth=1, linestyle="--", zorder=0)
     places = {window.name: place for place, window in enumerate(windows)}
-    slope = 1.0 if prior is None else 1 - pulse.life.judgement.monitor.settings.label_noise - base
     told: list[tuple[Alarm | Change, str]] = [(alarm, "-") for alarm in pulse.alarms]
     told += [(change, "--") for change in pulse.changes]
     for one, style in told:
         ax.axvspan(places[one.since_low] - 0.5, places[one.since_high] + 0.5, color="#d99a00", alpha=0.2, lw=0)
         if one.line == "share":
             since = [places[one.since] - 0.5, len(windows) - 0.5]
-            ax.plot(since, [base + slope * one.level] * 2, color=LEVEL, linewidth=2, linestyle=style)
+            level = one.level
+            if prior is not None:
+                level = pulse.life.judgement.monitor.share_at(level, level, level)[0]
+            ax.plot(since, [level] * 2, color=LEVEL, linewidth=2, linestyle=style)
     for alarm in pulse.alarms:
         ax.axvline(places[alarm.certain], color="#b3261e", linewidth=1)
     ax.set(ylabel="shift d" if prior is None else "share of positives")

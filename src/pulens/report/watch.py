@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from pulens.monitoring.rates import parts_of, rate_of
 from pulens.monitoring.segments import FOR_SEGMENTS
 from pulens.monitoring.shift import shift_of
 
@@ -20,10 +19,9 @@ if TYPE_CHECKING:
 NAMED = 5  # segments in the verdict
 CHANGE, SHARE = "change in share (d)", "share of positives"  # names of columns
 USABLE = {"ok": "yes", "doubtful": "doubtful", "withheld": "withheld"}
+ROUND = 0.01  # a share of positives from which on three decimals are enough
 PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
 OFTEN = 3.0  # standard errors of the interval of a watch that is quiet
-#: What sizes, precision, recall and F1 of windows rest on.
-ASSUMED = "labels are a random draw of the positives (alarms do not need it)"
 DOUBTED = 0.05  # p-value of the fit since a change from which moved scores are named beside more positives
 
 
@@ -45,6 +43,18 @@ def verdict(pulse: Pulse) -> str:
     if any(alarm.has_fallen for alarm in pulse.alarms):
         result += " The evidence has fallen below its bar since; an alarm remains until it is accepted."
     return f"{result} {_segment_words(pulse)}".strip()
+
+
+def assumed(pulse: Pulse) -> str:
+    """What shares of positives, precision, recall and F1 of windows rest on."""
+    if pulse.labelling == "practice":
+        return "labels favour easy positives, as in practice (alarms do not need it)"
+    if pulse.labelling != "random":
+        return f"{pulse.labelling} to be labelled (alarms do not need it)"
+    from pulens.selection.practice import held_on_real_labels
+
+    held = held_on_real_labels("watch")
+    return f"random labels (on real ones {held:.0%} of intervals held; not for alarms)"
 
 
 def _segment_words(pulse: Pulse) -> str:
@@ -150,9 +160,9 @@ def _level_words(pulse: Pulse, change: Alarm | Change) -> str:
             f"d {change.level:+.2f} ({reach.low:+.2f} to {reach.high:+.2f}), negatives are {1 - change.level:.2f} "
             "times as many"
         )
-    slope = 1 - pulse.life.judgement.monitor.settings.label_noise - prior.value
-    new, low, high = (min(max(prior.value + slope * d, 0), 1) for d in (change.level, reach.low, reach.high))
-    return f"{new:.3g} ({low:.3g} to {high:.3g}) instead of {prior.value:.3g}"
+    new, low, high = pulse.life.judgement.monitor.share_at(change.level, reach.low, reach.high)
+    shape = ".3f" if prior.value >= ROUND else ".2g"
+    return f"{new:{shape}} ({low:{shape}} to {high:{shape}}) instead of {prior.value:.3g}"
 
 
 def _fit_words(alarm: Alarm) -> str:
@@ -184,7 +194,7 @@ def _share_words(pulse: Pulse, alarm: Alarm) -> str:
 
 def _labelling_words(pulse: Pulse) -> str:
     """Whether the rows that get a label score differently, and which it was."""
-    changed = pulse.labelling
+    changed = pulse.label_change
     if changed is None:
         return ""
     head = f"{_when(changed)} the rows that get a label score differently"
@@ -221,8 +231,8 @@ def _quiet_words(pulse: Pulse) -> str:
     head = f"{quiet} in {count} window{'s' if count > 1 else ''}."
     if monitor.prior is None or monitor.prior.value <= 0:
         return f"{head} The shift d of all of them together is between {low:+.3f} and {high:+.3f}."
-    parts = parts_of(monitor.reference, together, np.zeros(monitor.edges.size, bool), shift.value)
-    rate = rate_of("prior", parts, monitor.prior.value, noise=settings.label_noise, z=z)
+    reading = monitor.readings[0]
+    rate = reading.rate("prior", reading.parts(together), noise=settings.label_noise, z=z)
     ends = rate.low / monitor.prior.value, rate.high / monitor.prior.value
     return f"{head} The share of positives is between {ends[0]:.2f} and {ends[1]:.2f} times the reference's."
 
@@ -271,7 +281,10 @@ class WindowTable(NamedTuple):
 
 
 def table_of(windows: list[WatchedWindow]) -> WindowTable:
-    """One row per window, without columns that are empty."""
+    """One row per window, without columns that are empty, or say in other words what another one says.
+
+    The change d is left out where there are shares of positives, recall where it is the reference's in all windows.
+    """
     columns = ["window", "rows", CHANGE, SHARE, "precision", "recall", "F1", "score shape p", "usable"]
     rows = []
     for one in windows:
@@ -280,7 +293,12 @@ def table_of(windows: list[WatchedWindow]) -> WindowTable:
         rows.append(
             [one.name, f"{one.rows:,.0f}", cell_of(one.shift, "+"), *map(cell_of, numbers), fit, USABLE[one.trust]]
         )
-    kept = [place for place in range(len(columns)) if any(row[place] for row in rows) or place < 3]
+    has_share = any(one.prior is not None for one in windows)
+    has_own = any(one.positives == "window" for one in windows)
+    left = {CHANGE: has_share, "recall": has_share and not has_own}
+    kept = [
+        place for place, name in enumerate(columns) if any(row[place] for row in rows) and not left.get(name, False)
+    ]
     told: list[tuple[str, list[str]]] = [
         (one.trust, [row[place] for place in kept]) for one, row in zip(windows, rows, strict=True)
     ]

@@ -15,13 +15,13 @@ from pulens.monitoring.monitor import AGES
 from pulens.monitoring.numbers import WatchedWindow
 from pulens.monitoring.rates import recall_among
 from pulens.report.watch_histogram import histogram_data
-from pulens.report.watch_live import live_data
+from pulens.report.watch_live import level_since, live_data, sizes_of, usual
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.monitoring import Alarm, Pulse
 
-SHOWN = ("prior", "precision", "recall", "f1", "accuracy")
+SHOWN = ("prior", "precision", "recall", "f1")
 Limits = list[float] | None  # value, low, high
 
 
@@ -40,8 +40,7 @@ def watch_data(pulse: Pulse) -> dict[str, Any]:
         "shift": [_ends(window.shift) for window in windows],
         "home": {name: [_ends(getattr(window, name)) for window in windows] for name in SHOWN},
         "base": None if prior is None else prior.value,
-        "noise": monitor.settings.label_noise,
-        "usual": short(_usual(pulse)),
+        "sizes": [_finite(one) for one in _sizes(pulse)],
         "live": live_data(pulse),
         "lines": {
             name: {"evidence": [_finite(value) for value in line.evidence], "bar": line.bar}
@@ -72,14 +71,12 @@ def _ends(result: Estimate | None) -> Limits:
     return [short(one) for one in ((result.value,) * 3 if reach is None else (result.value, reach.low, reach.high))]
 
 
-def _usual(pulse: Pulse) -> float:
-    """How far from 0 the shift of a window of usual size lies while nothing changes, at the intervals' confidence."""
-    judgement = pulse.life.judgement
-    monitor = judgement.monitor
-    is_whole = monitor.reference_rows.size == 1
-    rows = float(judgement.rows[0]) if is_whole and judgement.windows else float(monitor.reference_rows.mean())
-    variance = monitor.reference.null_variance / rows * monitor.noise("share").factor
-    return monitor.settings.z * math.sqrt(variance)
+def _sizes(pulse: Pulse) -> list[float]:
+    """Between which numbers quiet windows lie, and the level since a change: shares of positives, or d without any."""
+    monitor, reach = pulse.life.judgement.monitor, usual(pulse.life.judgement)
+    if monitor.prior is not None:
+        return sizes_of(pulse, monitor)
+    return [-reach, reach, *(level_since(pulse) or (math.nan,) * 3)]
 
 
 def _alarm(alarm: Alarm | Change, places: dict[str, int]) -> dict[str, Any]:

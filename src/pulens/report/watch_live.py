@@ -1,131 +1,118 @@
-"""What a page needs for numbers at another class prior: parts of every window, moments of the reference."""
+"""Numbers of a watch's page at other class priors, at which its slider stops."""
 
 from __future__ import annotations
 
+import base64
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.monitoring.judging import FEWEST_ROWS
-from pulens.monitoring.numbers import FARTHEST
-from pulens.report.page_data import packed
+from pulens.monitoring.numbers import rates_of, trust_of
+from pulens.monitoring.rates import Parts, rate_of
 
 if TYPE_CHECKING:
-    from pulens.monitoring import Pulse, WatchedWindow
+    from pulens.monitoring import Alarm, Change, Pulse
     from pulens.monitoring.judging import Judgement
     from pulens.monitoring.monitor import Monitor
-    from pulens.monitoring.rates import Parts
     from pulens.types import Floats
 
-MOST_TRACK = 0.95  # of the way to the prior at which labels begin to say nothing
+MOVED = ("prior", "precision", "recall", "f1")
+PRIORS, FEW_PRIORS, MANY_WINDOWS = 11, 5, 100  # class priors at which numbers are found, the report's among them
+LOWEST = 0.05  # times the report's, where the labelled rows rule nothing out
+MOST = 0.95  # of the way to the prior at which labels begin to say nothing
+SCALE = 65534  # numbers lie between 0 and 1; one more stands for a number that is withheld
 
 
 def live_data(pulse: Pulse) -> dict[str, Any] | None:
     """Everything that the slider of a watch's page reads; None where no number rests on a class prior."""
-    monitor = pulse.life.judgement.monitor
-    windows = list(pulse.windows.values())
-    if monitor.prior is None or not windows:
+    judgement = pulse.life.judgement
+    prior = judgement.monitor.prior
+    if prior is None or not judgement.windows or not 0 < prior.value < 1:
         return None
-    settings, prior = monitor.settings, monitor.prior
-    most = (1 - settings.label_noise) * MOST_TRACK
-    reference = monitor.reference
-    # in a single set the labelled positives are there, whatever else is
-    least = (1 - settings.label_noise) * reference.n_labelled / reference.rows if reference.together else 0.0
+    priors = _priors(judgement.monitor, PRIORS if len(judgement.windows) < MANY_WINDOWS else FEW_PRIORS)
+    found = [_at(pulse, each) for each in priors]
+    numbers = np.array([each[0] for each in found])
+    whole = np.where(np.isnan(numbers), SCALE + 1, np.rint(np.nan_to_num(numbers) * SCALE)).astype("<u2")
     return {
         "value": prior.value,
         "low": prior.low,
         "high": prior.high,
-        "exact": prior.low == prior.high and not prior.variance,
-        "track": [least, min(most, max(3 * prior.value, prior.value + 0.1))],
-        "least": least,
-        "most": most,
-        "world": world_of(monitor),
-        "parts": packed(parts_table(windows), whole=False),
-        "shifts": [window.shift.value for window in windows],
-        "own": own_data(pulse),
-        "fixed": [_is_fixed(one) for one in windows],
+        "priors": priors,
+        "numbers": base64.b64encode(whole.tobytes()).decode(),
+        "trust": [each[1] for each in found],
     }
 
 
-def world_of(monitor: Monitor) -> dict[str, Any]:
-    """What all windows share: label noise, the reference's cells, moments of the weight and of being flagged."""
-    reference = monitor.reference
-    w, f = reference.weights, np.zeros(monitor.edges.size) if monitor.flagged is None else monitor.flagged * 1.0
-
-    def moments(shares: Floats) -> list[float]:
-        return [float(shares @ (w * w)), float(shares @ w), float(shares @ (w * f)), float(shares @ f)]
-
-    at_none, at_all = (float(reference.covariance(w[:, None], shift)[0, 0]) for shift in (0.0, 1.0))
-    between = float(reference.covariance(w[:, None], 0.0, 1.0)[0, 0])
-    return {
-        "noise": monitor.settings.label_noise,
-        "z": monitor.settings.z,
-        "farthest": FARTHEST,
-        "moments": {"labelled": moments(reference.p), "population": moments(reference.q)},
-        "cells": {"p": reference.p.tolist(), "q": reference.q.tolist(), "w": w.tolist()},
-        "reference": [at_none, between, at_all],
-    }
+def _priors(monitor: Monitor, count: int) -> list[float]:
+    """Rising, by equal factors from the report's class prior on, downwards and upwards."""
+    assert monitor.prior is not None
+    value, reference = monitor.prior.value, monitor.reference
+    # in a single set the labelled positives are there, whatever else is
+    least = (1 - monitor.settings.label_noise) * reference.n_labelled / reference.rows if reference.together else 0.0
+    low = min(max(least, LOWEST * value), value)
+    high = max(min((1 - monitor.settings.label_noise) * MOST, max(3 * value, value + 0.1)), value)
+    below = np.geomspace(low, value, count // 2 + 1)[:-1] if low < value else np.zeros(0)
+    above = np.geomspace(value, high, count // 2 + 1)[1:] if high > value else np.zeros(0)
+    return [*below.tolist(), value, *above.tolist()]
 
 
-def parts_table(windows: Sequence[WatchedWindow]) -> Floats:
-    """A row per window: d, R, q0, q1, rows, and the upper triangles of both covariances, as the page reads them."""
-    return np.array([_row(one.parts, one.rows) for one in windows if one.parts is not None])
+def _at(pulse: Pulse, class_prior: float) -> tuple[Floats, list[str]]:
+    """All numbers of the page in a row, at a class prior of the reference, and whether windows may be quoted."""
+    old = pulse.life.judgement
+    judgement = replace(old, monitor=old.monitor.at_prior(class_prior))
+    for name in ("shifts", "fits", "runs", "misfit_since"):  # the fit was judged at the report's class prior
+        vars(judgement)[name] = getattr(old, name)
+    trust, numbers = list[str](), list[float]()
+    for index in range(len(judgement.windows)):
+        told, reason = trust_of(judgement, index)
+        trust.append(told)
+        rates = rates_of(judgement, index, reason, ("prior", "precision", "f1"))
+        for name in MOVED:
+            one = rates[name]
+            reach = None if one is None or one.undefined_because else one.interval
+            numbers += [math.nan] * 3 if one is None or reach is None else [one.value, reach.low, reach.high]
+    numbers += [*sizes_of(pulse, judgement.monitor), *(before(judgement.monitor, name) for name in MOVED)]
+    return np.clip(np.array(numbers), 0.0, 1.0), trust
 
 
-def _row(parts: Parts, rows: float) -> Floats:
-    upper = np.triu_indices(4)
-    rest = np.full(10, math.nan) if parts.own is None else parts.own.of_reference[upper]
-    return np.concatenate([parts.values, [rows], parts.covariance[upper], rest])
+def sizes_of(pulse: Pulse, monitor: Monitor) -> list[float]:
+    """Shares of positives between which quiet windows lie, and since a change of the share with its interval."""
+    reach = usual(pulse.life.judgement)
+    since = level_since(pulse)
+    shares = (math.nan,) * 3 if since is None else monitor.share_at(*since)
+    return [*(monitor.share_at(end, end, end)[0] for end in (-reach, reach)), *shares]
 
 
-def own_data(pulse: Pulse) -> dict[str, list[float]]:
-    """By the place of each window that its own positives judge on request: the seven means that d is made of.
-
-    Where positives moved, even the change of the share needs the class prior, so that d, its error and all that follows
-    are found again at each (:func:`pulens.monitoring.rates.with_own_positives`). The means are those of the weight over
-    the window, over its own positives, over the reference's population and over its labelled rows, and the shares
-    flagged R, q0, q1; after them the upper triangle of their covariance, each row's influence squared and summed.
-    """
-    judgement = pulse.life.judgement
-    if judgement.monitor.settings.positives != "window" or judgement.monitor.flagged is None:
-        return {}
-    places = enumerate(pulse.windows.values())
-    return {str(place): _own_row(judgement, place) for place, one in places if one.positives == "window"}
+def level_since(pulse: Pulse) -> tuple[float, float, float] | None:
+    """The level of d since a change of the share that is certain or may be, with its interval."""
+    told: list[Alarm | Change] = [*pulse.alarms, *pulse.changes]
+    for one in told:
+        if one.line == "share" and one.interval is not None:
+            return one.level, one.interval.low, one.interval.high
+    return None
 
 
-def _own_row(judgement: Judgement, place: int) -> list[float]:
-    reference, w = judgement.monitor.reference, judgement.monitor.reference.weights
-    f = np.asarray(judgement.monitor.flagged, np.float64)
-    window, own = judgement.windows[place].counts.population, judgement.own_labelled(place)
-    rows, size = float(window.sum()), float(own.sum())
-    means = [float(window @ w) / rows, float(own @ w) / size, 0.0, 1.0]
-    shares = [float(own @ f) / size, float(reference.q @ f), float(window @ f) / rows]
-
-    def influence(columns: dict[int, Floats], count: float) -> Floats:
-        result = np.zeros((w.size, 7))
-        for column, values in columns.items():
-            result[:, column] = values / count
-        return result
-
-    of_window = influence({0: w - means[0], 6: f - shares[2]}, rows)
-    of_own = influence({1: w - means[1], 4: f - shares[0]}, size)
-    of_population = influence({2: w, 5: f - shares[1]}, reference.rows)
-    of_labelled = influence({3: w - 1}, reference.n_labelled)
-    half = reference.p / 2
-    terms = [(half, of_own)]
-    if reference.together:  # labelled rows are rows of the population too, here and there
-        terms += [(own, of_window + of_own), (window - own + half, of_window)]
-        terms += [(reference.labelled, of_population + of_labelled)]
-        terms += [(reference.population - reference.labelled, of_population)]
-    else:
-        terms += [(own, of_own), (window + half, of_window)]
-        terms += [(reference.population, of_population), (reference.labelled, of_labelled)]
-    covariance = np.sum([(counts[:, None] * each).T @ each for counts, each in terms], axis=0)
-    return [*means, *shares, *covariance[np.triu_indices(7)].tolist()]
+def usual(judgement: Judgement) -> float:
+    """How far from 0 the shift of a window of usual size lies while nothing changes, at the intervals' confidence."""
+    monitor = judgement.monitor
+    is_whole = monitor.reference_rows.size == 1
+    rows = float(judgement.rows[0]) if is_whole and judgement.windows else float(monitor.reference_rows.mean())
+    variance = monitor.reference.null_variance / rows * monitor.noise("share").factor
+    return monitor.settings.z * math.sqrt(variance)
 
 
-def _is_fixed(window: WatchedWindow) -> bool:
-    """Whether a window is withheld at any class prior: too few rows, or more positives than rows."""
-    return window.trust == "withheld" and (window.rows < FEWEST_ROWS or window.shift.value > 1)
+def before(monitor: Monitor, name: str) -> float:
+    """A number of the reference, as of a window without a shift; nan where there is none."""
+    if name == "prior":
+        return math.nan if monitor.prior is None else monitor.prior.value
+    recall = monitor.recall
+    if monitor.prior is None or name == "recall" or recall is None:
+        return math.nan if recall is None else recall[0]
+    reading = monitor.readings[0]
+    flagged, among = float(reading.reference.q @ reading.flagged), float(reading.reference.p @ reading.flagged)
+    if not flagged:
+        return math.nan
+    parts = Parts(np.array([0.0, among, flagged, flagged]), np.zeros((4, 4)))
+    return rate_of(name, parts, reading.class_prior, noise=monitor.settings.label_noise).value

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from pulens.monitoring.rates import Parts, rate_of
 from pulens.notice import Severity
 from pulens.report.html import render
 from pulens.report.watch import (
-    ASSUMED,
     BANDS,
     CHANGE,
     SHARE,
     WindowTable,
+    assumed,
     band_rows,
     next_steps,
     segment_table,
@@ -25,14 +23,16 @@ from pulens.report.watch import (
     vouching,
 )
 from pulens.report.watch_data import watch_data
+from pulens.report.watch_live import before
 from pulens.report.watch_sparks import spark_of
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.monitoring import Pulse, WatchedWindow
 
+DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})")  # which no line may break
 SCRIPTS = (
-    *("words.js", "page_state.js", "chart.js", "figures.js", "watch_rates.js", "watch_charts.js", "watch.js"),
+    *("words.js", "page_state.js", "chart.js", "figures.js", "watch_live.js", "watch_charts.js", "watch.js"),
     "theme.js",
 )
 LAST_WINDOWS = 14  # in the table; earlier ones stand behind a click
@@ -48,11 +48,10 @@ TITLES = {
 }
 
 
-FIXED = ": a constant, the reference's"
+FIXED = "; taken for constant"
 RECALL = {
-    True: "A constant: the recall of the reference's labelled positives, taken to hold. It follows the windows once "
-    "their own labels are complete and say otherwise.",
-    False: "Of the reference's labelled positives, or of the window's own where these are complete and say otherwise.",
+    True: "Taken for constant: the reference's, until the windows' own labels are complete and say otherwise.",
+    False: "The reference's, or the window's own where its labels are complete and say otherwise.",
 }
 
 
@@ -68,7 +67,7 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         data,
         title=title or "Monitoring of a deployed model",
         status=pulse.status,
-        verdict=verdict(pulse),
+        verdict=re.split(DAYS, verdict(pulse)),
         doubt=doubt,
         about=_about(pulse),
         tiles=_tiles(pulse, windows),
@@ -135,7 +134,7 @@ def _about(pulse: Pulse) -> str:
     )
     prior = monitor.prior
     words += "" if prior is None else f"; class prior {prior.value:.3g} ({prior.source})"
-    return words if prior is None and monitor.flagged is None else f"{words}. Assumed: {ASSUMED}."
+    return words if prior is None and monitor.flagged is None else f"{words}. Assumed: {assumed(pulse)}."
 
 
 def _charts(pulse: Pulse, data: dict[str, Any]) -> dict[str, bool]:
@@ -164,7 +163,7 @@ def _tiles(pulse: Pulse, windows: list[WatchedWindow]) -> list[dict[str, Any]]:
         estimate: Estimate | None = getattr(last, name)
         if estimate is None:
             continue
-        before, sign = _before(pulse, name), "+" if name == "shift" else ""
+        was, sign = _before(pulse, name), "+" if name == "shift" else ""
         reach = None if estimate.undefined_because else estimate.interval
         result.append(
             {
@@ -173,32 +172,21 @@ def _tiles(pulse: Pulse, windows: list[WatchedWindow]) -> list[dict[str, Any]]:
                 "title": TITLES[name][0],
                 "value": "withheld" if estimate.undefined_because else f"{estimate.value:{sign}.3f}",
                 "range": "" if reach is None else f"{reach.low:{sign}.3f} to {reach.high:{sign}.3f}",
-                "before": "" if before is None else f"reference {before:.3f}",
+                "before": "" if math.isnan(was) else f"reference {was:.3f}",
                 "meaning": TITLES[name][1] + (FIXED if name == "recall" and last.positives == "reference" else ""),
             }
         )
     return result
 
 
-def _before(pulse: Pulse, name: str) -> float | None:
-    """A number of the reference: a window without a shift."""
+def _before(pulse: Pulse, name: str) -> float:
+    """A number of the reference; nan where there is none."""
     monitor = pulse.life.judgement.monitor
-    cells = monitor.flagged
     if name == "shift":
         return 0.0
-    flagged = None if cells is None else float(monitor.reference.q @ cells)
     if name == "flagged":
-        return flagged
-    if monitor.prior is None:
-        return None if monitor.recall is None else monitor.recall[0]
-    recall = 0.0 if cells is None else float(monitor.reference.p @ cells)
-    is_cut = bool(monitor.prior.ruled_out or monitor.prior.possible_recall)
-    if is_cut and (name == "recall" or (name != "prior" and monitor.recall is None)):
-        return None if monitor.recall is None else monitor.recall[0]
-    if name != "prior" and not flagged:
-        return None
-    parts = Parts(np.array([0.0, recall, flagged or 1.0, flagged or 1.0]), np.zeros((4, 4)))
-    return rate_of(name, parts, monitor.prior.value, noise=monitor.settings.label_noise).value
+        return math.nan if monitor.flagged is None else float(monitor.reference.q @ monitor.flagged)
+    return before(monitor, name)
 
 
 def _tables(windows: list[WatchedWindow]) -> dict[str, Any]:

@@ -9,10 +9,10 @@ from pulens.command_words import in_command_words
 from pulens.errors import listed
 from pulens.report.lines import MORE, folded, titled, wrapped
 from pulens.report.watch import (
-    ASSUMED,
     BANDS,
     SHARE,
     USABLE,
+    assumed,
     band_rows,
     cell_of,
     next_steps,
@@ -25,7 +25,7 @@ from pulens.report.watch import (
 if TYPE_CHECKING:
     from pulens.monitoring import Pulse, WatchedWindow
 
-WINDOWS, SEGMENTS, STEPS = 3, 3, 2  # in the short answer; all of them are in JSON and on the page
+WINDOWS, SEGMENTS, STEPS = 2, 3, 2  # in the short answer; all of them are in JSON and on the page
 EXPLAINED = 10
 
 
@@ -62,10 +62,9 @@ def _head(pulse: Pulse, *, explain: bool) -> list[str]:
         result += titled("score", f"labelled rows outscore all rows in {100 * monitor.area:.0f}% of pairs")
     recall = monitor.recall
     if recall is not None and _recall_is_constant(list(pulse.windows.values())):
-        about = "assumed constant, from labels assumed random"
-        result += titled("recall", f"{recall[0]:.2f} ({recall[1]:.2f} to {recall[2]:.2f}), {about}")
-    elif monitor.prior is not None:
-        result += titled("assumed", ASSUMED)
+        result += titled("recall", f"{recall[0]:.2f} ({recall[1]:.2f} to {recall[2]:.2f}), taken for constant")
+    if monitor.prior is not None or recall is not None:
+        result += titled("assumed", assumed(pulse))
     if pulse.score_bands and not explain:
         far = [
             max(band.since, band.reference) / max(min(band.since, band.reference), 1e-9) for band in pulse.score_bands

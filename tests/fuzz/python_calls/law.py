@@ -389,7 +389,7 @@ def watched(case: Case, chance: random.Random, folder: Path) -> Iterator[str]:
         parts = [{name: part[rows + more] for name, part in columns.items()} for more in (0, half)]
         tables = [library("pyarrow").table(part) for part in parts]
         options = {name: value for name, value in case.options.items() if name not in ("redraws", "seed")}
-        told.append(pulens.watch(tables[0], {"may": tables[1]}, **options).to_dict())
+        told.append(pulens.watch(tables[0], {"may": tables[1]}, labelling="random", **options).to_dict())
     reference = told[0]["reference"]
     there = replace(case, world=case.world.take(np.arange(half))).evaluate().at(case.threshold)
     if case.has_given_prior and "label_noise" not in case.assumed and not there["recall"].undefined_because:

@@ -7,34 +7,12 @@ const page = (() => {
   const { live } = data;
   const { short } = words;
   const size = data.names.length;
-  const home = { prior: data.base, values: data.home, trust: data.trust };
+  const home = { prior: data.base, values: data.home, trust: data.trust, sizes: data.sizes, before: null };
   const state = { ...home, window: data.scores && data.scores.since ? "since" : String(size - 1) };
 
   // --- numbers at a class prior ------------------------------------------------------------------------------
 
-  const parts = live && new Float64Array(Uint8Array.from(atob(live.parts.data), (one) => one.charCodeAt(0)).buffer);
-
-  function valuesAt(prior) {
-    const least = watchRates.lowest(live.world, prior);
-    for (const [k, own] of Object.entries(live.own)) watchRates.fillOwn(parts, Number(k) * watchRates.WIDTH, own, prior);
-    const trust = data.trust.map((now, k) => {
-      const at = k * watchRates.WIDTH;
-      if (live.fixed[k] || live.shifts[k] < least(parts[at + 4])) return "withheld";
-      return now === "withheld" ? "doubtful" : now; // the fit was judged at the report's class prior
-    });
-    const has = (name) => name === "prior" || data.home[name].some((found) => found !== null);
-    const values = {};
-    for (const name of watchRates.metrics) {
-      // without label noise recall is counted, and rests on no class prior
-      const still = name === "recall" && !live.world.noise;
-      values[name] = data.names.map((_, k) => {
-        if (still) return data.home.recall[k];
-        if (!has(name) || (trust[k] === "withheld" && name !== "recall")) return null;
-        return watchRates.rate(name, live.world, parts, k * watchRates.WIDTH, prior);
-      });
-    }
-    return { prior, values, trust };
-  }
+  const valuesAt = live && watchLive.of(live, size);
 
   // --- what the reader sees ------------------------------------------------------------------------------------
 
@@ -73,28 +51,16 @@ const page = (() => {
       tile.querySelector(".range").textContent = found ? `${words.three(found[1])} to ${words.three(found[2])}` : "";
       const before = tile.querySelector("[data-before]");
       if (!before) continue;
-      const was = state.prior === home.prior ? null : beforeAt(tile.dataset.tile, state.prior);
+      const was = state.before && state.before[tile.dataset.tile];
       before.textContent = was === null ? before.dataset.before : `reference ${words.three(was)}`;
     }
   }
 
-  // the reference as a window of its own: no shift, its own share flagged
-  function beforeAt(name, prior) {
-    const [recall, flagged] = [live.world.moments.labelled[3], live.world.moments.population[3]];
-    const row = new Float64Array(watchRates.WIDTH).fill(0);
-    row.set([0, recall, flagged, flagged, 1]);
-    row[15] = NaN;
-    const found = watchRates.rate(name, live.world, row, 0, prior);
-    return found ? found[0] : NaN;
-  }
-
   function movedWords() {
     const stands = data.alarms.find((alarm) => alarm.line === "share" && alarm.level);
-    const at = `If the class prior of the reference were ${short(state.prior)}: `;
+    const at = `If the class prior of the reference were ${short(Number(state.prior.toPrecision(3)))}: `;
     if (!stands) return `${at}the numbers of this page are recomputed here. Alarms need no class prior and stay as they are.`;
-    const [value, low, high] = stands.level.map((d) =>
-      Math.min(Math.max(state.prior + (1 - data.noise - state.prior) * d, 0), 1),
-    );
+    const [value, low, high] = state.sizes.slice(2);
     return `${at}the share of positives since ${data.names[stands.since]} is ${short(Number(value.toPrecision(3)))} (${short(Number(low.toPrecision(3)))} to ${short(Number(high.toPrecision(3)))}). Alarms need no class prior and stay as they are.`;
   }
 
@@ -108,8 +74,10 @@ const page = (() => {
     figures.drawAll();
   }
 
+  // to the nearest class prior at which there are numbers
   function moveTo(prior) {
-    Object.assign(state, prior === home.prior ? home : valuesAt(prior));
+    const at = watchLive.nearest(live.priors, prior);
+    Object.assign(state, live.priors[at] === home.prior ? home : valuesAt(at));
     showPrior();
     paint();
   }
@@ -118,35 +86,25 @@ const page = (() => {
 
   const [slider, field] = [$("#prior"), $("#prior-number")];
   function showPrior() {
-    if (state.prior > Number(slider.max)) slider.max = String(state.prior);
-    slider.value = String(state.prior);
+    slider.value = String(watchLive.nearest(live.priors, state.prior));
     slider.setAttribute("aria-valuetext", `class prior ${short(state.prior)}`);
-    if (document.activeElement !== field) field.value = short(state.prior);
+    if (document.activeElement !== field) field.value = short(Number(state.prior.toPrecision(3)));
   }
-  const inReach = (prior) => Math.min(Math.max(prior, live.least), live.most);
 
   if (live) {
-    const [low, high] = live.track;
-    const place = (value) => Math.min(Math.max((value - low) / (high - low), 0), 1);
-    slider.min = String(low);
-    slider.max = String(high);
-    slider.step = "any";
+    const last = live.priors.length - 1;
+    const place = (value) => watchLive.nearest(live.priors, value) / last;
+    slider.max = String(last);
     $("#track-home").style.left = `calc(9px + ${place(live.value)} * (100% - 18px))`;
     const span = $("#track-interval");
     span.hidden = !(live.high > live.low);
     span.style.left = `calc(9px + ${place(live.low)} * (100% - 18px))`;
     span.style.width = `calc(${place(live.high) - place(live.low)} * (100% - 18px))`;
-    slider.addEventListener("input", () => pageState.soon(() => moveTo(inReach(Number(slider.value)))));
-    slider.addEventListener("keydown", (event) => {
-      const step = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
-      if (!step) return;
-      event.preventDefault();
-      moveTo(inReach(Number((state.prior + (step * (high - low)) / 100).toPrecision(6))));
-    });
+    slider.addEventListener("input", () => moveTo(live.priors[Number(slider.value)]));
     field.addEventListener("change", () => {
       const typed = Number.parseFloat(field.value);
       field.blur();
-      if (Number.isFinite(typed)) moveTo(inReach(typed));
+      if (typed > 0) moveTo(typed);
       else showPrior();
     });
     for (const button of [$("#reset"), $("#moved button")]) button.addEventListener("click", () => moveTo(home.prior));
@@ -184,6 +142,9 @@ const page = (() => {
     },
     get prior() {
       return state.prior;
+    },
+    get sizes() {
+      return state.sizes;
     },
     why: (k) => (state.prior === home.prior ? data.why[k] : null),
     chosen,

@@ -120,13 +120,11 @@ const watchCharts = (() => {
     const { data, values, prior } = page;
     const isShare = prior !== null;
     const found = isShare ? values.prior : data.shift;
-    const scale = isShare ? (d) => prior + (1 - data.noise - prior) * d : (d) => d;
     const size = data.names.length;
-    const hold = isShare ? (value) => Math.min(Math.max(value, 0), 1) : (value) => value;
-    const usual = [-data.usual, data.usual].map((d) => hold(scale(d)));
+    const usual = page.sizes.slice(0, 2);
     const told = [...data.alarms, ...data.changes];
     const stands = told.find((alarm) => alarm.line === "share" && alarm.level);
-    const since = stands ? stands.level.map((d) => hold(scale(d))) : [];
+    const since = stands ? page.sizes.slice(2) : [];
     const [min, max] = reach(found, [...usual, ...since]);
     const low = isShare ? Math.max(min, 0) : min;
     const layers = [
@@ -138,7 +136,7 @@ const watchCharts = (() => {
         opacity: 0.16,
         name: `quiet windows, ${Math.round(100 * data.confidence)}% of them`,
       },
-      { ...level(scale(0), palette, "reference"), x: [-0.5, size - 0.5] },
+      { ...level(isShare ? prior : 0, palette, "reference"), x: [-0.5, size - 0.5] },
     ];
     const spoken = stands || told.find((alarm) => alarm.line === "fit");
     if (spoken) layers.push(starts(spoken));
