@@ -17,6 +17,7 @@ SAME = (
     *("capacity_certainty", "recall_at_least", "precision_at_least", "budget", "width", "goal", "keep", "source"),
     *("allow_changed", "reviewer_errors", "second", "nearly_random", "scores_are", "binning", "bins", "folds"),
     *("method", "noise", "labels_lag", "time", "reference_until", "timezone", "confirmed_at", "anytime", "interval"),
+    *("allow_repeats",),
 )
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME} | {old: f"--{new}" for old, new in RENAMED.items()}
 

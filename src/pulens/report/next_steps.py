@@ -176,7 +176,7 @@ def _forecast(evaluation: Evaluation, most: int) -> tuple[int, str]:
     helps = [budget for budget in budgets if widths[budget] < NARROWER * now.width]
     if not helps:
         return budgets[-1], SETTLED
-    return helps[0], f"F1 to ±{widths[helps[0]] / 2:.2f} (now ±{now.width / 2:.2f}), however labelled"
+    return helps[0], f"F1 to ±{widths[helps[0]] / 2:.2f} instead of ±{now.width / 2:.2f}"
 
 
 def rows_to_check(unlabelled: float) -> int:
