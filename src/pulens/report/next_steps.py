@@ -93,6 +93,7 @@ def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
     resolved = evaluation.class_prior.method.startswith("audit") and evaluation.audit is not None
     say = None if resolved else _say_prior(evaluation)
     has_none = evaluation.evidence.label_noise or evaluation.within is not None or evaluation.if_random is not None
+    has_none = has_none or evaluation.audit is not None  # which says how labels were chosen
     steps = [_audit(evaluation), say, None if has_none else _other_labelling()]
     return tuple(step for step in steps if step is not None)[:MOST_STEPS]
 
