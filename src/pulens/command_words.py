@@ -17,10 +17,15 @@ SAME = (
     *("capacity_certainty", "recall_at_least", "precision_at_least", "budget", "width", "goal", "keep", "source"),
     *("allow_changed", "reviewer_errors", "second", "nearly_random", "scores_are", "binning", "bins", "folds"),
     *("method", "noise", "labels_lag", "time", "reference_until", "timezone", "confirmed_at", "anytime", "interval"),
+    *("allow_repeats", "plan"),
 )
 OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME} | {old: f"--{new}" for old, new in RENAMED.items()}
 
 _NAMES = "|".join(sorted(OPTIONS, key=len, reverse=True))
+_WITH_BAR = "|".join(name for name in sorted(OPTIONS, key=len, reverse=True) if "_" in name)
+# what a message begins with: in the midst of a sentence the same word may be a value
+_FIRST = re.compile(rf"(?:^|(?<=: ))(?:({_NAMES})(?= must )|({_WITH_BAR})(?=[ ,]))")
+_CALL = re.compile(r"pulens\.[\w.]+\([^()]*\) \((--[^()]*)\)")  # where the option follows, the call is left out
 _ARGUMENT = re.compile(rf"(?<![\w'\"`./-])({_NAMES})=(\([^()]*\)|'[^']*'|\"[^\"]*\"|\.\.\.|[\w.%-]*\w%?)?")
 
 
@@ -39,7 +44,15 @@ def in_command_words(text: str) -> str:
     "Say so: --delimiter ';'."
     >>> in_command_words("there is no column 'label=1'.")
     "there is no column 'label=1'."
+    >>> in_command_words("class_prior must be below 1, or a range (low, high), got (0.3, 0.1).")
+    '--class-prior must be below 1, or a range low:high, got 0.3:0.1.'
+    >>> in_command_words("Map them first: pulens.calibration.recalibrate(..., method='isotonic') (--fit isotonic).")
+    'Map them first: --fit isotonic.'
     """
+    text = _CALL.sub(r"\1", text)
+    text = _FIRST.sub(lambda result: OPTIONS[result[1] or result[2]], text)
+    text = re.sub(r"(?<=range )\(low, high\)", "low:high", text)
+    text = re.sub(r"(?<= got )\(([\d.e-]+), ([\d.e-]+)\)", r"\1:\2", text)
     text = re.sub(rf"\b(?:{_NAMES})= or (--[a-z-]+)", r"\1", text)
     text = re.sub(r"\(([^()]*)\)", lambda result: f"({_once(result[1])})", text)
     text = _ARGUMENT.sub(_option, text)

@@ -44,7 +44,7 @@ def test_the_page_is_drawn_quietly_at_every_width(open_page, folder, name, width
     assert opened.page.locator("h1").inner_text() == NAME
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
     drawn = opened.page.locator("svg.both .bar").count()
-    assert drawn >= 14  # two columns of seven metrics
+    assert 7 <= drawn < 14  # one interval a metric: the answers contradict random labels
     opened.page.locator("#chart-labelling-curve").scroll_into_view_if_needed()
     opened.settle()
     assert opened.page.locator("#chart-labelling-curve svg circle").count() >= 1

@@ -35,5 +35,9 @@ def test_the_page_shows_cells_and_moves_as_python_does(open_page, found, tmp_pat
     opened.settle()
     for name in ("recall", "precision", "f1"):
         assert opened.number(name) == pytest.approx(found.at(0.5)[name].value, abs=1e-9)
+    rows = found.tally
+    index = np.flatnonzero(np.asarray(rows.thresholds) >= 0.5)[-1]  # uncorrected numbers weight no row
+    shown = float(opened.page.locator("dd [data-naive='precision']").get_attribute("data-value"))
+    assert shown == pytest.approx(rows.labelled[index] / (rows.labelled[index] + rows.unlabelled[index]), abs=1e-9)
     assert opened.page.locator("td[data-interval='recall']").inner_text() == ""  # weights are not rows
     assert opened.messages == []

@@ -1,8 +1,9 @@
-"""The command line speaks of its options, not of Python's arguments."""
+"""The command line uses its options, not Python's arguments."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import click
 import pytest
@@ -52,3 +53,23 @@ def test_a_refusal_names_no_argument_of_python(tmp_path, capsys):
     said = capsys.readouterr().err
     assert "--class-prior" in said
     assert not re.search(r"\b[a-z_]+=", said)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--class-prior", "0.3:0.1"), "--class-prior must be .* got 0.3:0.1"),
+        (("--class-prior", "0.2", "--confidence", "95"), "--confidence must lie"),
+        (("--class-prior", "0.2", "--redraws", "3"), "--redraws must be"),
+        (
+            ("--class-prior", "0.2", "--group-by", "regoin"),
+            r"the columns are 'score', 'label', 'region'\. Did you mean",
+        ),
+    ],
+)
+def test_a_refusal_names_options_and_the_columns_of_the_file(options, words, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("s.csv").write_text("score,label,region\n" + "0.9,1,n\n0.8,1,s\n0.3,0,n\n0.2,0,s\n" * 10)
+    with pytest.raises(SystemExit, match="2"):
+        main(["evaluate", "s.csv", *options])
+    assert re.search(words, capsys.readouterr().err)

@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import re
 from contextlib import nullcontext
 
 import numpy as np
@@ -61,6 +62,7 @@ ASKED = {
     "evaluate, label noise": ("evaluate", *SCORE, *PRIOR, "--label-noise", "0.05"),
     "evaluate --group-by": ("evaluate", *SCORE, *PRIOR, "--same-prior", "--group-by", "region"),
     "evaluate --within": ("evaluate", *SCORE, *PRIOR, "--within", "region"),
+    "evaluate --top": ("evaluate", *SCORE, *PRIOR, "--top", "20", "--top", "100", "--top", "1000"),
     "evaluate --reviews": ("evaluate", *SCORE, *QUEUE),
     "gaps": ("evaluate", *SCORE, *PRIOR, "--same-prior", "--group-by", "region", "--gaps", "recall"),
     "compare": ("compare", *SCORE, "--score", "risk_v1", *PRIOR),
@@ -94,6 +96,28 @@ def test_every_answer_fits_on_one_screen(asked, desk, monkeypatch, capsys):
     logged = lines[:-1] if asked == "watch" else lines  # its last line is one for a log
     assert max(map(len, logged)) <= COLUMNS, max(logged, key=len)
     assert lines[0][0].isupper() or asked in ("compare", "gaps", "audit plan")  # a verdict comes first
+    said = [one for one in re.split(r"(?<=[.:]) (?=[A-Z])", " ".join(" ".join(lines).split())) if len(one) > 60]
+    assert len(said) == len(set(said)), said  # and nothing is said twice
+
+
+def test_the_first_rows_of_a_list_are_a_table_with_counts_that_are_possible(desk, monkeypatch, capsys):
+    monkeypatch.chdir(desk)
+    main(list(ASKED["evaluate --top"]))
+    found = re.findall(r"^ +([\d,]+) +([\d,]+) +([\d,]+) to ([\d,]+) +([\d.]+)%$", capsys.readouterr().out, re.M)
+    counts = [[float(cell.replace(",", "")) for cell in row] for row in found]
+    assert [row[0] for row in counts] == [20, 100, 1000]
+    for k, expected, low, high, share in counts:
+        assert low <= expected <= high <= k
+        assert share <= 100 * k / (0.1 * ROWS) + 0.1
+
+
+@pytest.mark.parametrize("command", [(), ("learners",), ("bench",), ("audit",)])
+def test_a_command_without_its_own_command_shows_its_help_line_by_line(command, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        main(list(command))
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 8
+    assert max(map(len, lines)) <= 110
 
 
 def test_an_answer_that_assumes_labels_in_practice_says_how_to_assume_random_ones(desk, monkeypatch, capsys):

@@ -124,7 +124,7 @@ def test_the_range_that_is_offered_can_be_typed(capsys, file):
     assert words[3] == "--class-prior"
     main([*words[1:], "--redraws", "100", "--quiet"])  # ends that lie beyond what the counts allow would be refused
     _, out, _ = run(capsys, file)
-    offered = re.search(r"with its uncertainty --class-prior ([\d.]+:[\d.]+)\.", " ".join(out.split()))[1]
+    offered = re.search(r"^To reuse it: --class-prior [\d.]+ \(or ([\d.]+:[\d.]+)\)$", out, re.MULTILINE)[1]
     main(["evaluate", file, "--class-prior", offered, "--redraws", "100", "--quiet"])
 
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import pulens
+from pulens.audits import from_counts
 from pulens.cli import main
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError
+from pulens.report.audit_page import columns_table
+from pulens.report.audit_summary import summarise_audit
 from pulens.report.html import HOME, thinning_words
 from pulens.report.page_data import histogram, packed, page_data
 from pulens.report.summary import summarise
@@ -203,3 +208,26 @@ def test_the_slider_of_rows_whose_classes_are_known_has_a_track(scenario):
     assert prior["fixed"]
     assert low < prior["value"] < high
     assert prior["possible"] >= high
+
+
+def test_a_page_of_labels_as_in_practice_draws_uncorrected_curves_of_the_rows_themselves():
+    labels, scores = rows()
+    page = pulens.evaluate(labels, scores, class_prior=0.3, threshold=0.5, redraws=100).to_html()
+    data = json.loads(re.search(r'id="page-data"[^>]*>(.*?)</script>', page, re.DOTALL)[1])
+    thresholds, labelled = (
+        np.frombuffer(base64.b64decode(packed["data"]), {"u4": "<u4", "f8": "<f8", "f4": "<f4"}[packed["type"]])
+        for packed in (data["counts"]["thresholds"], data["plain"]["labelled"])
+    )
+    assert labelled.tolist() == [int((labels[scores >= threshold] == 1).sum()) for threshold in thresholds]
+
+
+def test_an_audit_that_contradicts_random_labels_leads_to_one_number_a_metric():
+    summary = summarise_audit(from_counts(rows=[200, 300], checked=[60, 40], found=[6, 4], flagged=1, labelled=[20, 5]))
+    first = summary.rows[0]
+    random = replace(
+        summary, rows=(replace(first, if_random=first.assuming_nothing, recovered=first.assuming_nothing),)
+    )
+    assert columns_table(random)["rows"][0]["picture"]["two"] is not None
+    table = columns_table(replace(random, contradicted="contradicted by the audit (p < 0.001)"))
+    assert (table["has_if_random"], table["has_recovered"]) == (False, False)
+    assert (table["rows"][0]["picture"]["two"], table["rows"][0]["picture"]["recovered"]) == (None, "")

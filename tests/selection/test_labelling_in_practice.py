@@ -8,6 +8,7 @@ from pulens.cli import main
 from pulens.errors import AssumptionError
 from pulens.research.benchmark.wild import coverage, learned, leave_families_out, read_problems
 from pulens.selection import Practice, check_labelling
+from pulens.testing import draw_table
 
 METRICS = ("roc_auc", "average_precision", "precision", "recall", "f1")
 
@@ -219,3 +220,12 @@ def test_few_hidden_positives_at_hand_leave_more_open():
         return interval.interval.high - interval.interval.low
 
     assert width(20) > 1.1 * width(2000)
+
+
+def test_the_interval_of_the_first_rows_is_theirs_whatever_other_rows_were_asked_for():
+    """Recall of the first k rows is k of all positives at most, in every redraw but for how many rows are above it."""
+    labels, scores, _ = draw_table(3000, np.random.default_rng(1), class_prior=0.1, label_frequency=0.3)
+    evaluation = pulens.evaluate(labels, scores, class_prior=0.1)
+    few, many = evaluation.top(20)["recall_at_k"].interval, evaluation.top(600)["recall_at_k"].interval
+    assert few.high < 3 * 20 / 300
+    assert few.high < many.low

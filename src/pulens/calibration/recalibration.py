@@ -73,8 +73,8 @@ class Recalibration(Answer):
                 Notice(
                     Severity.WARNING,
                     "no-gain",
-                    f"On held-out rows the {self.method} map does worse than the original scores: keep those, or let "
-                    "'auto' choose the map.",
+                    f"The {self.method} map lowers the likelihood of held-out labels, whatever it does to the average "
+                    "error: keep the original scores, or let 'auto' choose the map.",
                 )
             )
         return worst_first(result)

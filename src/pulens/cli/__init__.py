@@ -112,7 +112,8 @@ def _run(arguments: list[str] | None) -> None:
 
         _end(2, in_command_words(one_message(error)))
     except click.ClickException as error:
-        vars(error)["message"] = one_message(error.message)  # click repeats values however long they are
+        if not isinstance(error, NO_COMMAND):  # whose message is the help
+            vars(error)["message"] = one_message(error.message)  # click repeats values however long they are
         error.show()
         _end(2)
     except click.exceptions.Exit as end:
@@ -132,6 +133,7 @@ def _run(arguments: list[str] | None) -> None:
         _end(2, _said_by_system(error))
 
 
+NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

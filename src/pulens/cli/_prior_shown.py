@@ -127,7 +127,7 @@ def paste_lines(prior: ClassPrior, given: Mapping[str, Any], noise: LabelNoise |
     from pulens.report.next_steps import another_command
 
     interval = prior.interval
-    reach = "" if interval is None or interval.width == 0 else f", or with its uncertainty {_range(interval)}"
+    reach = "" if interval is None or interval.width == 0 else f" (or {_ends_typed(interval)})"
     number = f"--class-prior {prior.value:.4g}"
     options: list[str] = []
     for name in ("weight", "cluster", "reviews", "reviewed_above", "reviewed_below_share"):
@@ -150,11 +150,7 @@ def paste_lines(prior: ClassPrior, given: Mapping[str, Any], noise: LabelNoise |
     command = another_command(typed_command(click.get_current_context()), ("evaluate",), tuple(options))
     if given.get("combine"):
         command += " --combine"
-    return ["", *wrapped(f"To reuse it: {number}{reach}.", 0), "To evaluate with it:", *pasteable(command)]
-
-
-def _range(interval: Interval) -> str:
-    return f"--class-prior {_ends_typed(interval)}"
+    return ["", f"To reuse it: {number}{reach}", "To evaluate with it:", *pasteable(command)]
 
 
 def _ends_typed(interval: Interval | None) -> str:

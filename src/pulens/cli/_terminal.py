@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from pulens.evaluation.evaluate import Evaluation
+    from pulens.evaluation.top import Top
 
 COLOURS = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
 
@@ -23,6 +24,7 @@ def show_evaluation(
     typed: Sequence[tuple[str, ...]] = (),
     *,
     model: str = "",
+    tops: Sequence[Top] = (),
     more: Sequence[tuple[str, str]] = (("more", "--explain, --all-metrics, --html report.html"),),
     all_metrics: bool = False,
     explain: bool = False,
@@ -34,6 +36,7 @@ def show_evaluation(
         summary,
         lambda step: pasteable(typed_next) if (typed_next := step.shell(typed)) else [],
         model=model,
+        tops=tops,
         more=last,
         all_metrics=all_metrics,
         explain=explain,

@@ -26,6 +26,7 @@ def command(seed: int, html_path: str, table: str | None) -> None:
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, write_text
     from pulens.demo import run_demo
+    from pulens.report.words import title_of
 
     check_targets({"--html": html_path, "--table": table})
     with working("Training on PU labels and evaluating from them"):
@@ -36,7 +37,7 @@ def command(seed: int, html_path: str, table: str | None) -> None:
     console = Console()
     totals = result.evaluation.tally.totals
     console.print(
-        f"{totals.labelled:.0f} labelled positives, {totals.unlabelled:.0f} unlabelled rows, a logistic regression "
+        f"{totals.labelled:,.0f} labelled positives, {totals.unlabelled:,.0f} unlabelled rows, a logistic regression "
         f"trained to separate them; class prior {result.evaluation.class_prior.value:.3f} taken as known.",
         highlight=False,
     )
@@ -51,11 +52,11 @@ def command(seed: int, html_path: str, table: str | None) -> None:
         interval = (
             "" if recovered.interval is None else f"{recovered.interval.low:.3f} to {recovered.interval.high:.3f}"
         )
-        shown.add_row(name, f"{uncorrected.value:.3f}", f"{recovered.value:.3f}", interval, f"{truth:.3f}")
+        shown.add_row(title_of(name), f"{uncorrected.value:.3f}", f"{recovered.value:.3f}", interval, f"{truth:.3f}")
     console.print(shown)
     console.print("The uncorrected column is what you get by treating unlabelled rows as negatives.", style="dim")
     console.print("The truth is that of these rows; the interval is for the population they are from.", style="dim")
     console.print(
         f"The page with sliders and charts: {Path(html_path).resolve().as_uri()}", highlight=False, soft_wrap=True
     )
-    console.print("Next: pulens evaluate YOUR_FILE.csv --class-prior 0.1", highlight=False)
+    console.print("Next: pulens evaluate <your file>.csv --class-prior 0.1", highlight=False)

@@ -96,11 +96,20 @@ def command(file: str, **given: Any) -> None:
         from rich.console import Console
 
         from pulens.cli._terminal import show_evaluation
+        from pulens.report.lines import narrow
 
         console = Console()
-        for each in [*tops, *of_queries]:
-            console.print(f"{each}\n", highlight=False, markup=False)
-        show_evaluation(evaluation, console, typed, all_metrics=given["all_metrics"], explain=given["explain"])
+        full = given["all_metrics"] or given["explain"]  # every measure of the first rows, too
+        for each in [*(tops if full else ()), *of_queries]:
+            click.echo(f"{narrow(str(each))}\n")
+        show_evaluation(
+            evaluation,
+            console,
+            typed,
+            tops=() if full else tops,
+            all_metrics=given["all_metrics"],
+            explain=given["explain"],
+        )
         if limits is not None:
             console.print(f"\n{limits}", highlight=False, markup=False)
     if given["sensitivity"] is not None and not quiet:

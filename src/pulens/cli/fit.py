@@ -96,14 +96,14 @@ def command(file: str, learner: str, out: str | None, scores_path: str | None, c
         if out is not None:
             result.save(out)
     if is_shown({**given, "scores_path": scores_path}):
-        _show(result, typed, out, scores_path, **{name: given[name] for name in ("all_metrics", "explain")})
+        _show(result, typed, out, scores_path, given)
 
 
 UNWRITTEN = "scored.csv"  # what next steps call the file of scores that nobody asked for
 NETWORK = {"backbone": "mlp", "standardise": True, "device": "auto"}
 
 
-def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | None, **shown: bool) -> None:
+def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | None, given: dict[str, Any]) -> None:
     from rich.console import Console
 
     from pulens.cli._terminal import show_evaluation
@@ -113,7 +113,15 @@ def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | N
         more = [("wrote", scores_path)]
     if out is not None:
         more.append(("new rows", f"pulens score {_quoted(out)} new.csv --out scores.csv"))
-    show_evaluation(result.evaluation, Console(), typed, model=result.in_short, more=more, **shown)
+    show_evaluation(
+        result.evaluation,
+        Console(),
+        typed,
+        model=result.in_short,
+        more=more,
+        all_metrics=given["all_metrics"],
+        explain=given["explain"],
+    )
 
 
 def _quoted(word: str) -> str:

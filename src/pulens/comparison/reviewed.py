@@ -62,7 +62,7 @@ class ReviewedComparison:
         low, high = sorted((abs(interval.low), abs(interval.high)))
         return (
             f"By {self.checked:,} checked rows {better} is better than {other}: {shown} differs by "
-            f"{abs(pair.value):+.3f} ({self.confidence:.0%} interval {low:+.3f} to {high:+.3f}), however labelled."
+            f"{abs(pair.value):+.3f} ({self.confidence:.0%} interval {low:+.3f} to {high:+.3f})."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -23,9 +23,9 @@ class Prediction(NamedTuple):
 
     def __str__(self) -> str:
         if math.isnan(self.expected):
-            return f"{self.low:.0f} to {self.high:.0f} of {self.of:,.10g}"
-        ends = "" if self.low is None else f" [{self.low:.0f}, {self.high:.0f}]"
-        return f"{self.expected:.0f} of {self.of:,.10g}{ends}"
+            return f"{self.low:,.0f} to {self.high:,.0f} of {self.of:,.10g}"
+        ends = "" if self.low is None else f" [{self.low:,.0f}, {self.high:,.0f}]"
+        return f"{self.expected:,.0f} of {self.of:,.10g}{ends}"
 
     def told(self, precision: Estimate) -> Prediction:
         """Without a single number where that of precision is withheld."""

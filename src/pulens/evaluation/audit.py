@@ -256,7 +256,7 @@ class QueueResult(AuditResult):
             path,
             audit_page(
                 self,
-                title=title or self.plan.source or None,
+                title=title or _title(self.plan),
                 recovered=self.recovered,
                 forecast=self.forecast if self.outlook else None,
                 plan=self.plan,
@@ -722,3 +722,9 @@ def _recounted(plan: AuditPlan, source: Any, scores: Any, allow_changed: bool) -
 def _totals_at(source: Any, tally: Tally, edge: float, reading: ReadOptions) -> Totals:
     exact = _exact_totals(source, tally, edge, reading)
     return tally.at(edge) if exact is None else exact
+
+
+def _title(plan: AuditPlan) -> str | None:
+    """The score and the table that a page is about."""
+    score = plan.reading.get("score")
+    return f"{score} in {plan.source}" if isinstance(score, str) and plan.source else plan.source or None

@@ -110,7 +110,7 @@ def table_lines() -> list[str]:
     """The table as Markdown, for the page about limits.
 
     >>> table_lines()[0]
-    '| this | beside this | because | instead |'
+    '| this | together with | because | instead |'
     """
-    lines = ["| this | beside this | because | instead |", "| --- | --- | --- | --- |"]
+    lines = ["| this | together with | because | instead |", "| --- | --- | --- | --- |"]
     return [*lines, *(f"| {' | '.join(result)} |" for result in COMBINATIONS.values())]

@@ -205,7 +205,7 @@ def _implied(tallies: Tallies, totals: Totals, prior: ClassPrior, alone: Segment
     options = {"label_noise": noise, "confidence": confidence, "size_error": error}
     words = (
         f"class priors: implied by one label frequency, {label_frequency(totals, prior, noise):.3g}, in every segment "
-        f"({prior} of all rows); they are wrong where positives of a segment are labelled more or less often"
+        f"(overall {prior}); wrong where positives of a segment are labelled more or less often"
     )
     return ImpliedPriors(words, "implied", question, shared._replace(held="frequency"), totals, prior, options)
 

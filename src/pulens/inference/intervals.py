@@ -99,6 +99,18 @@ class EstimatesIntervals(DesignDistribution, MetricIntervals):
         target = self.target(metric, threshold, value_at, parameters)
         return in_doubt(self.method(target), self.known_of_prior(target), metric, known, self.resampling, cut)
 
+    def of_sample(
+        self,
+        metric: Measured,
+        known: float,
+        threshold: float | None,
+        value_at: Callable[[Any], float],
+        **parameters: Any,
+    ) -> Interval | None:
+        """What the rows alone leave open of a metric, the class prior as it is."""
+        target = self.target(metric, threshold, value_at, parameters)
+        return _of_sample(self.method(target), self.known_of_prior(target), metric, known, self.resampling)[1]
+
     def method(self, target: Target) -> MetricIntervalMethod:
         if not self.is_clustered:
             return self.independent(target)
@@ -159,14 +171,32 @@ def in_doubt(
     cut: float = 0.0,
 ) -> MetricInterval | None:
     """The interval of a number whose value is ``known``, by the policy; ``None`` where no redraw defines it."""
-    confidence, tail, own = resampling.confidence, resampling.tail, construction.own_setting(doubt)
-    held = Clipped(construction, known, own, tail, cut, metric.lowest, metric.highest, resampling.factor)
-    low, high = held.ends(own, tail)
+    clipped, sample = _of_sample(construction, doubt, metric, known, resampling, cut)
+    if sample is None:
+        return None
+    confidence = resampling.confidence
+    low, high, method = ends_in_doubt(clipped, doubt, confidence, resampling.tail)
     if math.isnan(low) or math.isnan(high):
         return None
-    wider = "" if resampling.factor == 1 else f", errors of the rows times {resampling.factor:.3g}"
-    sample = Interval(low, high, confidence, f"{held.method}{wider}")
-    low, high, method = ends_in_doubt(held, doubt, confidence, tail)
+    return MetricInterval(Interval(low, high, confidence, f"{method}{_wider(resampling)}"), sample)
+
+
+def _of_sample(
+    construction: IntervalMethod,
+    doubt: KnownOfPrior,
+    metric: Measured,
+    known: float,
+    resampling: Resampling,
+    cut: float = 0.0,
+) -> tuple[Clipped, Interval | None]:
+    """The construction within what is possible, and its interval at the class prior's own value."""
+    tail, own = resampling.tail, construction.own_setting(doubt)
+    clipped = Clipped(construction, known, own, tail, cut, metric.lowest, metric.highest, resampling.factor)
+    low, high = clipped.ends(own, tail)
     if math.isnan(low) or math.isnan(high):
-        return None
-    return MetricInterval(Interval(low, high, confidence, f"{method}{wider}"), sample)
+        return clipped, None
+    return clipped, Interval(low, high, resampling.confidence, f"{clipped.method}{_wider(resampling)}")
+
+
+def _wider(resampling: Resampling) -> str:
+    return "" if resampling.factor == 1 else f", errors of the rows times {resampling.factor:.3g}"

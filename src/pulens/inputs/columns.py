@@ -26,6 +26,8 @@ CROSSED = " / "  # between them
 
 RowName = Callable[[int], str]
 
+TEXT_OF = "pulens_text_"  # begins the names of columns that an engine adds for itself
+
 
 def array_row(index: int) -> str:
     return f"row {index} (counting from 0)"
@@ -404,6 +406,7 @@ def find_column(wanted: str, available: Iterable[str], *, delimiter: str | None 
         raise InputError(f"there are {many} columns named {shown(wanted)}. Rename all but one.")
     if delimiter is not None and (hint := another_separator(names, delimiter)):
         raise InputError(f"there is no column {shown(wanted)}: {hint}")
+    names = [name for name in names if not str(name).startswith(TEXT_OF)]
     raise InputError(
         f"there is no column {shown(wanted)}; the columns are {listed(names, limit=30)}.{nearest(wanted, names)}"
     )

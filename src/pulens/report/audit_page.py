@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -76,8 +77,8 @@ def audit_page(
 def columns_table(summary: AuditSummary) -> dict[str, Any]:
     """The table of both columns as the template takes it."""
     return {
-        "has_if_random": summary.has_if_random,
-        "has_recovered": summary.has_recovered,
+        "has_if_random": summary.has_if_random and not summary.contradicted,
+        "has_recovered": summary.has_recovered and not summary.contradicted,
         "contradicted": summary.contradicted,
         "rows": [
             {
@@ -87,7 +88,7 @@ def columns_table(summary: AuditSummary) -> dict[str, Any]:
                 "two": number(row.if_random),
                 "two_limits": limits(row.if_random),
                 "recovered": number(row.recovered),
-                "picture": _picture(row),
+                "picture": _picture(replace(row, if_random=None, recovered=None) if summary.contradicted else row),
             }
             for row in summary.rows
         ],

@@ -43,7 +43,7 @@ def calibration_text(
         lines += wrapped(f"{assuming}{verdict_words(reliability, result['verdict'])}", 0)
         notices += reliability.notices
     if recalibration is not None:
-        lines += wrapped(_recalibrated(recalibration), 0)
+        lines += wrapped(recalibrated_words(recalibration), 0)
         notices += recalibration.notices
     if reliability is not None and (explain or (reviewed is None and recalibration is None)):
         lines += ["", *_numbers(reliability, result["others"], explain=explain)]
@@ -94,12 +94,13 @@ def _where(reliability: Reliability) -> str:
     return " and ".join(parts)
 
 
-def _recalibrated(result: Recalibration) -> str:
+def recalibrated_words(result: Recalibration) -> str:
+    """How far predictions and actual shares differ once the map was applied."""
     before = "" if result.before is None else f" instead of {result.before.corrected:.3f}"
     reach = "" if result.after.interval is None else f" ({_ends(result.after.interval)})"
     return (
-        f"Recalibrated ({result.method}): they differ by {result.after.corrected:.3f}{reach}{before}, on rows that the "
-        f"map was not fitted to ({result.folds} folds)."
+        f"Recalibrated ({result.method}), predicted and actual shares differ by {result.after.corrected:.3f}{reach}"
+        f"{before}, on rows that the map was not fitted to ({result.folds} folds)."
     )
 
 

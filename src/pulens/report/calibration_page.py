@@ -13,7 +13,7 @@ from pulens.calibration.probabilities import as_probabilities
 from pulens.calibration.recalibrators import RECALIBRATORS
 from pulens.estimate import Estimate
 from pulens.notice import Severity, worst_first
-from pulens.report.calibration import verdict_words
+from pulens.report.calibration import recalibrated_words, verdict_words
 from pulens.report.html import render
 from pulens.report.page_data import largest_possible_prior, prior_data, track_end
 from pulens.report.thinning import thin
@@ -160,11 +160,7 @@ def _sentences(
 ) -> tuple[str, ...]:
     sentences = [] if verdict is None or reliability is None else [verdict_words(reliability, verdict)]
     if recalibration is not None:
-        before = "" if recalibration.before is None else f" instead of {recalibration.before.corrected:.3f}"
-        sentences.append(
-            f"Recalibrated by the fitted map, they differ by {recalibration.after.corrected:.3f} "
-            f"({_ends(recalibration.after)}){before}, on rows that the map was not fitted to."
-        )
+        sentences.append(recalibrated_words(recalibration))
     return tuple(sentences)
 
 

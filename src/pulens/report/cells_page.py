@@ -14,6 +14,7 @@ from pulens.report.page_data import (
     histogram,
     largest_possible_prior,
     metric_data,
+    packed,
     prior_data,
     thinning_data,
     track_end,
@@ -48,6 +49,7 @@ def weighted_data(evaluation: Evaluation, evidence: Evidence, summary: Summary) 
         "scenario": str(evidence.scenario),
         "label_noise": 0.0,
         **counted_data(tally, thinned),
+        "plain": _plain(evaluation.tally, thinned.tally),
         "prior": prior,
         "labelling": None,
         "threshold": evaluation.threshold if np.isfinite(evaluation.threshold) else None,
@@ -69,6 +71,16 @@ def weighted_data(evaluation: Evaluation, evidence: Evidence, summary: Summary) 
         "thinning": thinning,
         "weighted": True,
         **({} if summary.cells is None else {"cells": summary.cells.to_dict()}),
+    }
+
+
+def _plain(tally: Tally, kept: Tally) -> dict[str, Any]:
+    """The rows themselves at the page's thresholds: uncorrected numbers weight none of them."""
+    index = np.searchsorted(-np.asarray(tally.thresholds, float), -np.asarray(kept.thresholds, float), side="right") - 1
+    return {
+        "labelled": packed(np.ascontiguousarray(tally.labelled[index])),
+        "unlabelled": packed(np.ascontiguousarray(tally.unlabelled[index])),
+        "totals": tally.totals._asdict(),
     }
 
 

@@ -234,7 +234,8 @@ def comparison_text(comparison: Comparison, way: str = "python", *, explain: boo
     lines = [] if result is None else [*wrapped(result.verdict, 0), *_reviewed(comparison), ""]
     assumed = comparison.verdict if result is None else f"Assuming random labels: {comparison.verdict}"
     lines += [*wrapped(assumed, 0), ""]
-    metrics = list(comparison.estimates) if explain else list(comparison.estimates)[:MOST_METRICS]
+    most = MOST_METRICS if result is None else MOST_METRICS // 2  # the checked rows have a table of their own
+    metrics = list(comparison.estimates) if explain else list(comparison.estimates)[:most]
     lines += (_two_models if len(comparison.models) == 2 else _ranked)(comparison, metrics)
     if not explain:
         lines += [
@@ -248,7 +249,8 @@ def comparison_text(comparison: Comparison, way: str = "python", *, explain: boo
             lines += [f"  {line}" for line in wrapped(sentence, 2)]
     lines += _reviewed_differences(comparison) if explain else []
     lines += _every_pair(comparison) if explain else []
-    return "\n".join([*lines, *folded(comparison.notices, way, explain=explain)])
+    new = [notice for notice in comparison.notices if explain or str(notice) not in comparison.verdict]
+    return "\n".join([*lines, *folded(new, way, explain=explain)])
 
 
 def _line_of_each(head: list[tuple[str, str]]) -> list[str]:

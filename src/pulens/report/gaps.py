@@ -39,7 +39,7 @@ def verdict_of(gaps: Gaps) -> str:
     considered = "all pairs considered" if len(gaps.columns) == 1 else "all pairs of all columns considered"
     if lead.is_clear:
         return f"{said}: {_apart(gaps, lead)} apart ({considered})."
-    return f"{said}, but no gap between groups is clear: {_apart(gaps, lead)} apart ({considered})."
+    return f"{said}, but no gap between groups is clear: the difference is {_apart(gaps, lead)} ({considered})."
 
 
 def _fewest() -> int:
@@ -83,16 +83,6 @@ def _apart(gaps: Gaps, gap: Gap) -> str:
 
 def _whole(number: float) -> str:
     return f"{round(number) + 0:d}"
-
-
-def p_words(gaps: Gaps) -> str:
-    """The test that all groups are equal."""
-    p = gaps.p_value_equal
-    if p is None:
-        return ""
-    shown = "below 0.001" if p < 0.001 else f"{p:.3f}"
-    alike = "if all groups were equal, a gap this large relative to its error would occur with probability"
-    return f"Are all groups equal? p = {shown}: {alike} {shown}." if p >= 0.001 else f"Are all groups equal? p {shown}."
 
 
 def turn_words(gaps: Gaps) -> list[str]:
@@ -305,7 +295,7 @@ def gaps_markdown(result: Sequence[Gaps], *, title: str | None = None) -> str:
     lines = [f"# {plain(title or f'Gaps by {result[0].group_by}')}"]
     for gaps in result:
         lines += ["", f"## {plain(gaps.group_by)}", "", plain(verdict_of(gaps)), ""]
-        lines += [f"{plain(words)}  " for words in (heading_of(gaps), p_words(gaps), needs_words(gaps)) if words]
+        lines += [f"{plain(words)}  " for words in (heading_of(gaps), equal_words(gaps), needs_words(gaps)) if words]
         lines += ["", *_group_table(gaps), "", *_pair_table(gaps), ""]
         lines += [f"- {plain(words)}" for words in (*turn_words(gaps), audit_words(gaps), *gaps.notes) if words]
     return "\n".join(lines)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.groups.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS, leading
-from pulens.report.gaps import audit_words, heading_of, in_points, needs_words, p_words, shown_groups, verdict_of
+from pulens.report.gaps import audit_words, equal_words, heading_of, in_points, needs_words, shown_groups, verdict_of
 from pulens.report.html import render
 from pulens.report.segments import LONGEST_NAME, shortened
 from pulens.report.words import Assumption, title_of
@@ -73,7 +73,7 @@ def _part(gaps: Gaps, place: int) -> dict[str, Any]:
         "place": place,
         "group_by": gaps.group_by,
         "verdict": _isolated(gaps),
-        "test": p_words(gaps),
+        "test": equal_words(gaps),
         "heading": heading_of(gaps),
         "axis": tuple(map(_tick, axis)),
         "reach": f"{100 * reach:.0f}" if in_points(gaps) else f"{reach:.3g}",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -81,7 +82,7 @@ def evaluation_page(
     if audit is not None:
         data["curve"] = audit["curve"]
     data["top"] = top_data(evaluation, tops) if tops else []
-    steps = evaluation.ladder()
+    steps = [step for step in evaluation.ladder() if step.hits is not None]
     data["ladder"] = top_data(evaluation, steps)
     data["decision"] = evaluation_card(evaluation, tops)
     rows = (*summary.ranking, *summary.at_threshold)
@@ -109,10 +110,21 @@ def evaluation_page(
         slider_note=_slider_note(evaluation),
         cells=None if summary.cells is None else (cell_header(summary.cells), cell_rows(summary.cells)),
         cell_sentences=() if summary.cells is None else summary.cells.sentences,
-        next_steps=[(step.sentence, step.call if typed is None else step.shell(typed)) for step in summary.next_steps],
+        next_steps=[
+            (step.sentence, unbroken(step.call if typed is None else step.shell(typed))) for step in summary.next_steps
+        ],
         thinning=thinning_words(data["thinning"]),
         interval_name=_interval_name(evaluation.class_prior.interval),
     )
+
+
+def unbroken(command: str) -> list[str]:
+    """A command in parts that a page breaks between, not within: no option is cut at its hyphens.
+
+    >>> unbroken("pulens evaluate scores.csv --class-prior 0.1")
+    ['pulens evaluate scores.csv', '--class-prior 0.1']
+    """
+    return re.split(r" (?=--)", command) if command else []
 
 
 def _data(evaluation: Evaluation, summary: Summary, scores_are: str | None) -> dict[str, Any]:
@@ -170,7 +182,7 @@ def _audit(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
     from pulens.report.audit_page import columns_table, labelling_curve_data
 
     table = columns_table(summary.audit)
-    return {**table, "tiles": table["rows"][:4], "curve": labelling_curve_data(evaluation.audit)}
+    return {**table, "curve": labelling_curve_data(evaluation.audit)}
 
 
 def _tiles(rows: tuple[Row, ...]) -> list[Row]:

@@ -96,13 +96,13 @@ def _next(summary: Summary, typed: Sequence[tuple[str, ...]] | None) -> list[str
 
 def _audit(audit: AuditSummary) -> list[str]:
     """Both columns beside the recovered numbers, what was checked, and what the answers say about the labels."""
-    second = f"{IF_RANDOM}: {audit.contradicted}" if audit.contradicted else IF_RANDOM
-    columns = [NOTHING_ASSUMED, "interval", *([second, "interval"] if audit.has_if_random else []), RECOVERED]
+    random = audit.has_if_random and not audit.contradicted
+    columns = [NOTHING_ASSUMED, "interval", *([IF_RANDOM, "interval"] if random else []), RECOVERED]
     lines = ["## What the checked rows prove", "", plain(audit.checked), ""]
     lines += [f"| metric | {' | '.join(plain(name) for name in columns)} |", f"| --- |{' ---: |' * len(columns)}"]
     for row in audit.rows:
         cells = [number(row.assuming_nothing), limits(row.assuming_nothing)]
-        cells += [number(row.if_random), limits(row.if_random)] if audit.has_if_random else []
+        cells += [number(row.if_random), limits(row.if_random)] if random else []
         lines.append(f"| {' | '.join(plain(cell) for cell in (row.title, *cells, number(row.recovered)))} |")
     lines += ["", plain(audit.labelling)]
     lines += ["", plain(audit.identified)] if audit.identified else []

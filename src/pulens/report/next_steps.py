@@ -93,6 +93,7 @@ def next_steps(evaluation: Evaluation) -> tuple[NextStep, ...]:
     resolved = evaluation.class_prior.method.startswith("audit") and evaluation.audit is not None
     say = None if resolved else _say_prior(evaluation)
     has_none = evaluation.evidence.label_noise or evaluation.within is not None or evaluation.if_random is not None
+    has_none = has_none or evaluation.audit is not None  # which says how labels were chosen
     steps = [_audit(evaluation), say, None if has_none else _other_labelling()]
     return tuple(step for step in steps if step is not None)[:MOST_STEPS]
 
@@ -176,7 +177,7 @@ def _forecast(evaluation: Evaluation, most: int) -> tuple[int, str]:
     helps = [budget for budget in budgets if widths[budget] < NARROWER * now.width]
     if not helps:
         return budgets[-1], SETTLED
-    return helps[0], f"F1 to ±{widths[helps[0]] / 2:.2f} (now ±{now.width / 2:.2f}), however labelled"
+    return helps[0], f"F1 to ±{widths[helps[0]] / 2:.2f} instead of ±{now.width / 2:.2f}"
 
 
 def rows_to_check(unlabelled: float) -> int:

@@ -11,10 +11,12 @@ from pulens.report.cells import shown_cells
 from pulens.report.lines import first_sentences, on_one_screen, titled, wrapped
 from pulens.report.next_steps import NextStep
 from pulens.report.summary import MARK, Row, Summary, summarise
+from pulens.report.top import top_lines
 from pulens.report.words import percent
 
 if TYPE_CHECKING:
     from pulens.evaluation.evaluate import Evaluation
+    from pulens.evaluation.top import Top
 
 AGAINST, IMPOSSIBLE = "labelling-not-random", "impossible-rates"
 
@@ -39,15 +41,21 @@ def answer_lines(
     command: Callable[[NextStep], list[str]],
     *,
     model: str = "",
+    tops: Sequence[Top] = (),
     more: Sequence[str] = (),
     all_metrics: bool = False,
     explain: bool = False,
 ) -> list[StyledLine]:
-    """The whole answer: ``command`` is what to type for a next step, ``model`` what was trained, ``more`` the end."""
-    told = IMPOSSIBLE if summary.status == "contradicted" else ""  # by the verdict
-    alarming = [one for one in summary.notices if explain or (one.severity > Severity.NOTE and one.code != told)]
-    above = AGAINST if summary.audit is not None else ""  # shown before the numbers that it is about
+    """The whole answer: ``command`` is what to type for a next step, ``model`` what was trained, ``more`` the end.
+
+    ``tops`` are the first rows of the list that were asked for.
+    """
+    checked = summary.audit is not None
+    said = (AGAINST, IMPOSSIBLE) if checked else (IMPOSSIBLE,) if summary.status == "contradicted" else ()
+    alarming = [one for one in summary.notices if explain or (one.severity > Severity.NOTE and one.code not in said)]
+    above = AGAINST if checked else ""  # shown before the numbers that it is about
     blocks = [[StyledLine(line, "bold") for line in wrapped(" ".join(summary.verdict), 0)]]
+    blocks += [[StyledLine(line) for line in top_lines(tops)]]
     blocks += [_head(summary, model, explain)]
     if summary.audit is not None:
         blocks += [list(map(StyledLine, block)) for block in audit_blocks(summary.audit, explain=explain)]

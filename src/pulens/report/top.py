@@ -10,6 +10,7 @@ import numpy as np
 
 from pulens.metrics import leading
 from pulens.metrics.parts.top_of_list import RankedList, discounts
+from pulens.report.lines import wrapped
 from pulens.report.page_data import in_scenario
 from pulens.report.summary import MARK
 from pulens.report.words import percent, title_of
@@ -89,6 +90,17 @@ def ladder_rows(steps: Sequence[Top]) -> list[dict[str, str]]:
             }
         )
     return result
+
+
+def top_lines(tops: Sequence[Top]) -> list[str]:
+    """The same rows for a terminal, and where a number rests on a handful of labelled rows."""
+    if not tops:
+        return []
+    lines = [f"{'first rows':>12}{'positives expected':>22}{'interval':>18}{'share of all positives':>26}"]
+    for top, row in zip(tops, ladder_rows(tops), strict=True):
+        lines.append(f"{row['k']:>12}{row['hits']:>22}{row['interval']:>18}{row['recall']:>26}")
+        lines += wrapped(f"{'':<6}{top.few_words}", 6) if top.few_words else []
+    return lines
 
 
 def _reach(low: float, high: float | None) -> str:

@@ -252,22 +252,33 @@ class SelectionInference(MetricIntervals):
     def _one_by_one(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats:
         """A metric at a few tilts, each with what the sample leaves open there: as many normal numbers as redraws."""
         own = self.evidence.class_prior.unlabelled if share is None else share
-        levels = (np.arange(TILTS_TRIED) + 0.5) / TILTS_TRIED
         result = []
-        for tilt in self.tilts.quantiles(own, levels):
-            rows = self.tilts.rows_at(float(tilt), own)
+        for estimator in self._at_tilts(own):
+            rows = estimator.evidence
 
             def value(prior: float, rows: Evidence = rows) -> float:
                 extra = () if metric.reads == "ranking" else (threshold,)
                 return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **parameters))
 
             at = value(rows.class_prior.value)
-            doubt = (
-                None if math.isnan(at) else IntervalEstimator(rows, self.resampling).of(metric, at, threshold, value)
-            )
-            if doubt is not None:
-                result.append(_spread(at, doubt.sample))
+            sample = None if math.isnan(at) else estimator.of_sample(metric, at, threshold, value, **parameters)
+            if sample is not None:
+                result.append(_spread(at, sample))
         return np.concatenate(result) if result else np.array([])
+
+    def _at_tilts(self, share: float) -> list[IntervalEstimator]:
+        """The machinery of random labels at a few tilts, kept: what one metric finds along the list serves the next."""
+        if share not in self._tilted:
+            levels = (np.arange(TILTS_TRIED) + 0.5) / TILTS_TRIED
+            tilts = self.tilts.quantiles(share, levels)
+            self._tilted[share] = [
+                IntervalEstimator(self.tilts.rows_at(float(tilt), share), self.resampling) for tilt in tilts
+            ]
+        return self._tilted[share]
+
+    @cached_property
+    def _tilted(self) -> dict[float, list[IntervalEstimator]]:
+        return {}
 
 
 def _areas(tables: Contingency) -> tuple[Floats, Floats]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
-from pulens.inputs.columns import Columns, crossed, find_column, find_columns
+from pulens.inputs.columns import TEXT_OF, Columns, crossed, find_column, find_columns
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.engines.stopping import stopped_by_ctrl_c
 from pulens.inputs.periods import Period
@@ -314,7 +314,7 @@ def _with_numbers(
     wanted = [name for name in dict.fromkeys(names) if name is not None and kinds.get(name) == "VARCHAR"]
     if not wanted:
         return relation, {}
-    texts = {name: f"pulens_text_{place}" for place, name in enumerate(wanted)}
+    texts = {name: f"{TEXT_OF}{place}" for place, name in enumerate(wanted)}
     replaced = ", ".join(
         f"{_as_number(_in_plain_writing(quoted(name), dialect), name != weight)} AS {quoted(name)}" for name in wanted
     )

@@ -28,6 +28,7 @@ const chart = (() => {
   function label(number, step) {
     if (number === 0) return "0";
     const size = Math.abs(number);
+    if (size >= 1e4 && size < 1e9) return Math.round(number).toLocaleString("en-US");
     if (size >= 1e5 || size < 1e-4) return Number(number.toPrecision(3)).toString();
     let decimals = 0;
     const unit = step || size;

@@ -21,6 +21,10 @@ const page = (() => {
     },
   };
   const { thresholds } = data.counts;
+  // the rows themselves, where those of the counts are weighted: uncorrected numbers are theirs
+  data.plain = raw.plain
+    ? { counts: { ...data.counts, labelled: unpack(raw.plain.labelled), unlabelled: unpack(raw.plain.unlabelled) }, totals: raw.plain.totals }
+    : data;
   const size = thresholds.length;
   // those people ask for first come first, in legends and colours
   const rank = (metric) => metric.tile || raw.metrics.length + 1;
@@ -192,8 +196,8 @@ const page = (() => {
   function uncorrectedOf(name) {
     const metric = metricsByName[name];
     if (metric.reads === "ranking" || state.index === home.index) return metric.uncorrected ?? NaN;
-    if (raw.weighted || !(name in recovery.metrics)) return null; // weights of cells are not rows
-    uncorrected ||= recovery.tablesOf(data.counts, data.totals, { unlabelledPrior: 0, labelNoise: 0, scenario: "single-set" });
+    if (!(name in recovery.metrics)) return null;
+    uncorrected ||= recovery.tablesOf(data.plain.counts, data.plain.totals, { unlabelledPrior: 0, labelNoise: 0, scenario: "single-set" });
     return recovery.metrics[name](recovery.cellsOf(uncorrected, state.index));
   }
   let uncorrected = null;

@@ -8,7 +8,7 @@ const evaluationCharts = (shared) => {
   const size = thresholds.length;
 
   const uncorrected = (() => {
-    const tables = recovery.tablesOf(data.counts, data.totals, {
+    const tables = recovery.tablesOf(data.plain.counts, data.plain.totals, {
       unlabelledPrior: 0,
       labelNoise: 0,
       scenario: "single-set",

@@ -36,7 +36,7 @@ const paint = (() => {
     return close(parts, width, 90, options);
   }
 
-  // Mean ranks on a line, names on both sides, bars over those that are not told apart.
+  // Mean ranks on a line, names on both sides, bars over those that do not differ clearly.
   function ranks(spec, palette, width, options = {}) {
     const { names, values, groups, difference } = spec.found;
     const half = Math.ceil(names.length / 2);

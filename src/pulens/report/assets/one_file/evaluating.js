@@ -104,7 +104,7 @@ const evaluating = (() => {
       slider_note: fixedFacts.sliders[isPractice ? "practice" : "random"],
       cells: null,
       cell_sentences: [],
-      next_steps: summary.next_steps.map((step) => [step.sentence, sentences.shell(step, typed)]),
+      next_steps: summary.next_steps.map((step) => [step.sentence, sentences.shell(step, typed).split(/ (?=--)/)]),
       thinning: sentences.thinningWords(data.thinning),
       interval_name: interval ? (interval.confidence === null ? "range" : `${numbers.percents(interval.confidence, 0)} interval`) : "",
     };

@@ -116,6 +116,12 @@ const pageData = (() => {
     };
   }
 
+  // The rows themselves at the page's thresholds: uncorrected numbers weight none of them.
+  function plainCounts(tally, thresholds) {
+    const at = (kind) => packed(Float64Array.from(thresholds, (threshold) => tally[kind][recovery.indexAt(tally.thresholds, threshold) - 1]));
+    return { labelled: at("labelled"), unlabelled: at("unlabelled"), totals: tally.totals };
+  }
+
   // As Python's page of weighted rows (cells_page.py): moving a slider keeps the weights, and intervals are the report's.
   function make(evaluation, summary) {
     const { found, values, threshold } = evaluation;
@@ -141,6 +147,7 @@ const pageData = (() => {
         unlabelled: packed(kept.unlabelled, !isPractice),
         negative: totals.negative ? packed(kept.negative) : null,
       },
+      ...(isPractice ? { plain: plainCounts(found.tally, kept.thresholds) } : {}),
       pairs: (tally.pairs ||= tallies.pairs(tally)),
       prior,
       labelling: null,
