@@ -87,6 +87,6 @@ def mapped_tally(tally: Tally, scores: Any) -> Tally:
 
 
 def _logistic(logits: Any) -> Any:
-    from scipy.special import expit
+    from pulens.special import expit
 
     return expit(logits)

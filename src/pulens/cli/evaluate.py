@@ -94,16 +94,13 @@ def command(file: str, **given: Any) -> None:
     )
     write_texts(texts)
     if is_shown(given):
-        from rich.console import Console
-
         from pulens.cli._terminal import show_evaluation
 
-        console = Console()
         for each in [*tops, *of_queries]:
-            console.print(f"{each}\n", highlight=False, markup=False)
-        show_evaluation(evaluation, console, typed, all_metrics=given["all_metrics"], explain=given["explain"])
+            click.echo(f"{each}\n")
+        show_evaluation(evaluation, typed, all_metrics=given["all_metrics"], explain=given["explain"])
         if limits is not None:
-            console.print(f"\n{limits}", highlight=False, markup=False)
+            click.echo(f"\n{limits}")
     if given["sensitivity"] is not None and not quiet:
         factor = f"{given['sensitivity']:g}"
         click.echo(f"pulens: --sensitivity {factor} is --labelling {factor} from now on", err=True)

@@ -104,8 +104,6 @@ NETWORK = {"backbone": "mlp", "standardise": True, "device": "auto"}
 
 
 def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | None, **shown: bool) -> None:
-    from rich.console import Console
-
     from pulens.cli._terminal import show_evaluation
 
     more = [("more", f"--scores {UNWRITTEN} writes the rows that the next step reads")]
@@ -113,7 +111,7 @@ def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | N
         more = [("wrote", scores_path)]
     if out is not None:
         more.append(("new rows", f"pulens score {_quoted(out)} new.csv --out scores.csv"))
-    show_evaluation(result.evaluation, Console(), typed, model=result.in_short, more=more, **shown)
+    show_evaluation(result.evaluation, typed, model=result.in_short, more=more, **shown)
 
 
 def _quoted(word: str) -> str:

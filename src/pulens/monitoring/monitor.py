@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from pulens.confidence import check_confidence
 from pulens.errors import InputError, PulensError, shown
@@ -29,6 +28,7 @@ from pulens.recovery import recover_at
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scalars import is_among, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.special import ndtri
 from pulens.types import Booleans, Floats
 
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.

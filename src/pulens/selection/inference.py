@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
+from pulens.containers import distinct
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
 from pulens.inference.bootstrap import values_at_threshold
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.jackknife import redraw_buckets
-from pulens.inference.kernels.quantiles import percentiles
+from pulens.inference.kernels.quantiles import percentiles, quantiles
 from pulens.inference.kernels.redraws import BootstrapCounts, redraw_tally
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured
@@ -134,7 +135,7 @@ class SelectionInference(MetricIntervals):
 
         if share is not None:
             return both(share, levels)
-        nodes = np.unique(np.quantile(priors, np.linspace(0, 1, NODES)))
+        nodes = distinct(quantiles(priors, np.linspace(0, 1, NODES)))
         table = np.stack([both(float(node), np.sort(levels)) for node in nodes], axis=1)
         index = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
         after = np.minimum(index + 1, nodes.size - 1)
@@ -166,7 +167,7 @@ class SelectionInference(MetricIntervals):
         many = np.broadcast_to(rows if single else np.asarray(totals[1], float), np.shape(population))
         hidden = distort(labelled, column(tilts[0]), 0.0, column(tilts[1]), unlabelled)
         if of_these_rows:
-            from scipy.special import ndtri
+            from pulens.special import ndtri
 
             normal = ndtri(_levels(np.size(hidden), self.resampling.seed, HIDDEN_KEY))
             count = np.maximum((1 - frequency) * population * many, 1.0)
@@ -274,7 +275,7 @@ def _first(chunk: BootstrapCounts, kind: int) -> Floats:
 
 def _spread(value: float, interval: Interval) -> Floats:
     """Even quantiles of two halves of normal distributions that have this interval."""
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     normal = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES) / ndtri((1 + (interval.confidence or 0.95)) / 2)
     return np.asarray(value + np.where(normal < 0, value - interval.low, interval.high - value) * normal)

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from pulens.containers import distinct
 from pulens.counts.tally import Tally, Totals
 from pulens.inference.kernels.resampling import Resampling
 from pulens.types import Floats
@@ -54,7 +55,7 @@ def compress(tally: Tally, most: int = MOST_BLOCKS) -> Tally:
     ):
         levels = np.linspace(0, float(kind[-1]), share + 1)[1:]
         chosen.append(np.searchsorted(kind, levels, side="left"))
-    kept = np.unique(np.minimum(np.concatenate(chosen), last))
+    kept = distinct(np.minimum(np.concatenate(chosen), last))
     return Tally(
         tally.thresholds[kept].copy(), tally.labelled[kept].copy(), tally.unlabelled[kept].copy(), tally.negative[kept]
     )
