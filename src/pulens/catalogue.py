@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pulens.errors import PulensError, listed, nearest, shown
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 Facts = TypeVar("Facts")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -142,6 +147,10 @@ def load_guests(group: str, kind: type[Facts], taken: Iterable[str]) -> dict[str
     people expect from it would be missing or another's.
     """
     result: dict[str, Facts] = {}
+    if not _may_have_guests(group):
+        return result
+    from importlib.metadata import entry_points
+
     names = set(taken)
     for entry in sorted(entry_points(group=group), key=lambda entry: entry.name):
         if entry.name in names | set(result):
@@ -151,6 +160,24 @@ def load_guests(group: str, kind: type[Facts], taken: Iterable[str]) -> dict[str
             )
         result[entry.name] = _loaded(entry, group, kind)
     return result
+
+
+def _may_have_guests(group: str) -> bool:
+    """Whether any installed package names the group in its entry points.
+
+    :mod:`importlib.metadata` says so too, but takes longer than all metrics to import, and reads twice as much.
+    """
+    finders = [each for each in sys.meta_path if hasattr(each, "find_distributions")]
+    if len(finders) > 1:  # packages may be where no folder shows them
+        return True
+    for folder in map(Path, sys.path):
+        if folder.is_file():  # an archive
+            return True
+        for pattern in ("*.dist-info/entry_points.txt", "*.egg-info/entry_points.txt"):
+            with suppress(OSError):  # what cannot be read names nothing
+                if any(group.encode() in path.read_bytes() for path in folder.glob(pattern)):
+                    return True
+    return False
 
 
 def _loaded(entry: EntryPoint, group: str, kind: type[Facts]) -> Facts:

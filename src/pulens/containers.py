@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,20 @@ def plain_array(values: Any) -> NDArray[Any]:
             f"array[{shown(array.dtype.names[0])}]."
         )
     plain = np.asarray(array)
-    if np.ma.is_masked(array):
+    if "numpy.ma" in sys.modules and np.ma.is_masked(array):  # whoever masks has imported it; it takes long
         plain = plain.astype(object)
         plain[np.ma.getmaskarray(array)] = None
     return plain
+
+
+def distinct(values: NDArray[Any]) -> NDArray[Any]:
+    """The different values in rising order, as ``numpy.unique`` has them, without :mod:`numpy.ma`, which it imports.
+
+    >>> distinct(np.array([3, 1, 3, 2]))
+    array([1, 2, 3])
+    """
+    ordered = np.sort(values, axis=None)
+    return ordered[np.append(True, ordered[1:] != ordered[:-1])] if ordered.size else ordered
 
 
 def numbers(values: Any) -> NDArray[np.float64] | None:

@@ -40,7 +40,7 @@ def labelled_needed(half_width: float, *, rate: float = 0.5, confidence: float =
     >>> labelled_needed(0.05)
     385
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     return math.ceil(float(ndtri((1 + confidence) / 2)) ** 2 * rate * (1 - rate) / half_width**2)
 
@@ -256,7 +256,7 @@ def mixture_fit(block: SegmentBlock, shares: Floats) -> MixtureFit:
 
     They have the shape (segments, shares). Segments without some kind of row fit.
     """
-    from scipy.special import kolmogorov
+    from pulens.special import kolmogorov
 
     totals, has_all = np.where(block.totals > 0, block.totals, 1.0), (block.totals > 0).all(axis=1)
     best = MixtureFit(*(np.where(has_all, least, 1.0) for least in (-1.0, 0.0, 0.0)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import sys
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
@@ -20,7 +21,8 @@ def plain_scalar(value: Any) -> Any:
     >>> plain_scalar(np.array(0.3)), plain_scalar("a")
     (0.3, 'a')
     """
-    if isinstance(value, np.ma.MaskedArray) and value.shape == () and value.mask:
+    # numpy.ma takes a while to import: who has a masked array has imported it
+    if "numpy.ma" in sys.modules and isinstance(value, np.ma.MaskedArray) and value.shape == () and value.mask:
         return None
     if getattr(value, "shape", None) == () and hasattr(value, "item") and not hasattr(value, "to_pylist"):
         with suppress(Exception):  # a container of some library that has no value to give is what it is

@@ -29,7 +29,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Whole: TypeAlias = NDArray[np.int64]
 Booleans: TypeAlias = NDArray[np.bool_]
 Places: TypeAlias = NDArray[np.intp]  # positions in another array
-Counted: TypeAlias = NDArray[Any]  # int64 for rows of weight one, float64 for weighted rows
+Counted: TypeAlias = NDArray[Any]  # float64 for weighted rows; else int64, or int32 from a million rows on
 Scores: TypeAlias = NDArray[np.floating[Any]]  # single or double precision, as they came
 
 #: What names a column of a table: text, or the number that pandas gives a column without a name.

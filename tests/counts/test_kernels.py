@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import pulens
+from pulens.counts import kernels
 from pulens.counts.kernels import count_rows, count_weighted_rows
 from pulens.counts.tally import Tally
+from pulens.priors import find, names
 
 
 def slow_counts(scores, labels, weights=None):
@@ -94,3 +97,29 @@ def test_rows_that_are_all_known_negatives_are_counted():
     np.testing.assert_array_equal(counts.thresholds, [5.0, -1.0])
     np.testing.assert_array_equal(counts.negative, [2, 3])
     np.testing.assert_array_equal(counts.labelled, [0, 0])
+
+
+@pytest.mark.parametrize("codes", [[1, 0], [1, 0, -1]], ids=["two kinds", "three kinds"])
+def test_counts_of_32_bits_give_the_numbers_of_64(monkeypatch, codes):
+    """Products of counts of this many rows pass 32 bits, so whatever multiplies them unwidened differs."""
+    rng = np.random.default_rng(0)
+    labels = rng.choice(codes, 120_000).astype(np.int8)
+    scores = 1 / (1 + np.exp(-rng.normal(size=120_000) - labels))
+    answers = []
+    for narrow in (range(0), range(1 << 31)):
+        monkeypatch.setattr(kernels, "NARROW", narrow)
+        tally = Tally.from_arrays(labels, scores)
+        assert tally.labelled.dtype == (np.int32 if narrow else np.int64)
+        found = pulens.evaluate(tally, labelling="random", redraws=100, threshold=0.5)
+        numbers = [(each.value, each.interval.low, each.interval.high) for each in found.estimates.values()]
+        answers.append([*numbers, *(find(name).compute(tally).value for name in names()), found.top(1000).to_dict()])
+    assert str(answers[0]) == str(answers[1])  # to the last digit, and nan where nan was
+
+
+def test_the_tally_of_a_million_rows_takes_twice_their_memory_at_most():
+    rng = np.random.default_rng(0)
+    scores, labels = rng.random(1 << 20), rng.integers(0, 2, 1 << 20).astype(np.int8)
+    tally = Tally.from_arrays(labels, scores)
+    held = tally.thresholds.nbytes + tally.labelled.nbytes + tally.unlabelled.nbytes
+    assert held <= 2 * (scores.nbytes + labels.nbytes)
+    assert tally.totals.rows == 1 << 20

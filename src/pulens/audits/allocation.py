@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.audits.counts import Counts
+from pulens.containers import distinct
 from pulens.errors import AssumptionError, nearest, shown
 from pulens.scalars import is_among, whole
 from pulens.types import Floats
@@ -151,7 +152,7 @@ def _scaled(share: Floats, lowest: Floats, highest: NDArray[np.int64], budget: i
         return float(np.clip(factor * share, lowest, highest).sum())
 
     used = share > 0
-    bends = np.unique(np.concatenate([lowest[used] / share[used], highest[used] / share[used], [0.0]]))
+    bends = distinct(np.concatenate([lowest[used] / share[used], highest[used] / share[used], [0.0]]))
     totals = np.array([total(bend) for bend in bends])
     index = int(np.searchsorted(totals, budget))
     if index == len(bends):  # strata without weight take what no other can hold

@@ -27,11 +27,11 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import betaln, gammaln
 
 from pulens.audits.allocation import guesses
 from pulens.audits.counts import AuditCounts
 from pulens.audits.limits import Pair
+from pulens.special import betaln, gammaln
 from pulens.types import Floats
 
 _SIZES = np.geomspace(1e-9, 60.0, 500)

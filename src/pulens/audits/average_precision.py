@@ -216,13 +216,13 @@ def _limits(
 
 def _average(positives: Floats, cells: ScoreCells, *, at_top: bool) -> Floats:
     """AP with the positives of each cell at its upper or at its lower end; 0 or 1 where there are none."""
-    from scipy.special import digamma
+    from pulens.special import psi
 
     here = positives + cells.known
     reached = np.cumsum(here, axis=1)
     true_positive, flagged = reached - here, np.cumsum(cells.rows) - cells.rows
     start = flagged if at_top else flagged + cells.rows - here
-    part = here + (true_positive - start) * (digamma(start + here + 1) - digamma(start + 1))
+    part = here + (true_positive - start) * (psi(start + here + 1) - psi(start + 1))
     if at_top and cells.tied.any():
         together = here * (true_positive + here) / np.maximum(flagged + here, 1.0)
         part = np.where(cells.tied, together, part)

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from pulens.calibration.masses import BinCounts, MassMap
+from pulens.special import ndtr
 from pulens.types import Floats
 
 FEWEST_REDRAWS = 20

@@ -22,10 +22,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from pulens.calibration._risk import Points
 from pulens.errors import InputError, listed
+from pulens.special import expit
 from pulens.types import Floats
 
 GROUPS = 1 << 14

@@ -52,7 +52,7 @@ class CalibrationMap:
             return shares
         if self.knots:
             return np.asarray(np.interp(values, self.knots, self.shares), float)
-        from scipy.special import expit
+        from pulens.special import expit
 
         return np.asarray(expit(self._logits(values)), float)
 

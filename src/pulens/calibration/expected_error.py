@@ -258,7 +258,7 @@ def error_of_samples(
 
 def _p_value(error: IntervalMethod, doubt: KnownOfPrior) -> float:
     """One minus the highest confidence at which the interval excludes 0, by halving between 0 and 8 standard errors."""
-    from scipy.special import ndtr
+    from pulens.special import ndtr
 
     few, many = 0.0, LARGEST_DISTANCE
     for _ in range(HALVINGS):
@@ -301,7 +301,7 @@ class _ErrorOfBins(IntervalMethod):
     def at(self, prior: Any, tail: float) -> _MeanError:
         key = getattr(prior, "key", prior)
         if (key, tail) not in self._known:
-            from scipy.special import ndtri
+            from pulens.special import ndtri
 
             if key not in self._gaps:
                 self._gaps[key] = [_GapsOfSample.of(*sample, prior) for sample in self.samples]
@@ -384,7 +384,7 @@ def _other_norm(
     shrunk[noisy] -= 2 * gaps.deviation[noisy] * np.exp(-(standard**2) / 2) / math.sqrt(2 * math.pi)
     corrected = norm_of(np.maximum(shrunk, 0.0), population, norm)
     if math.isinf(norm):
-        from scipy.special import ndtri
+        from pulens.special import ndtri
 
         tail = (1 - math.erf(quantile / math.sqrt(2))) / max(int(filled.sum()), 1)  # all bins at once
         reach = np.abs(gaps.gap) + float(ndtri(1 - tail / 2)) * gaps.deviation

@@ -112,6 +112,6 @@ def log_loss(
 
 def divergence(fraction: Floats, promised: Floats) -> Floats:
     """Kullback-Leibler divergence between coins, in nats."""
-    from scipy.special import rel_entr
+    from pulens.special import rel_entr
 
     return np.asarray(rel_entr(fraction, promised) + rel_entr(1 - fraction, 1 - promised), float)

@@ -72,6 +72,6 @@ def probabilities_of(scores: Any, scores_are: str = "probability") -> Any:
 
 
 def _logistic(logits: Any) -> Any:
-    from scipy.special import expit
+    from pulens.special import expit
 
     return expit(logits)

@@ -363,7 +363,7 @@ class _FractionsOfBins(IntervalMethod):
         return np.median(self._at(prior), axis=0)
 
     def ends(self, prior: float | None, tail: Any) -> Limits:
-        from scipy.special import ndtri
+        from pulens.special import ndtri
 
         if np.ndim(tail):  # a tail of its own for each bin
             assert prior is not None

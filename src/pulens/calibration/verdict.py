@@ -19,13 +19,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from scipy.special import ndtr
-
 from pulens.answer import Answer
 from pulens.errors import spoken
 from pulens.estimate import Estimate, Interval
 from pulens.inference.kernels.holm import holm
 from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.special import ndtr
 
 if TYPE_CHECKING:
     from pulens.calibration.reliability import Reliability

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -25,13 +26,12 @@ def working(words: str, *, quiet: bool = False) -> Iterator[Callable[[str], None
 
     What it gives changes the words.
     """
-    from rich.console import Console
-
-    console = Console(stderr=True)
     if quiet:
         yield lambda _: None
-    elif console.is_terminal:
-        with console.status(words) as status:
+    elif sys.stderr is not None and sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status(words) as status:
             yield status.update
     else:
         with _minute_by_minute(words) as tell:

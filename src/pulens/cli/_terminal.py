@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import click
 
 from pulens.report.lines import pasteable, titled
 from pulens.report.summary import summarise
 from pulens.report.text import answer_lines
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from pulens.evaluation.evaluate import Evaluation
     from pulens.evaluation.top import Top
 
-COLOURS = {"NOTE": "dim", "WARNING": "yellow", "SERIOUS": "bold red"}
+STYLES: dict[str, dict[str, Any]] = {
+    "bold": {"bold": True},
+    "dim": {"dim": True},
+    "cyan": {"fg": "cyan"},
+    "NOTE": {"dim": True},
+    "WARNING": {"fg": "yellow"},
+    "SERIOUS": {"fg": "red", "bold": True},
+}
 
 
 def show_evaluation(
     evaluation: Evaluation,
-    console: Console,
     typed: Sequence[tuple[str, ...]] = (),
     *,
     model: str = "",
@@ -41,6 +48,6 @@ def show_evaluation(
         all_metrics=all_metrics,
         explain=explain,
     )
+    colour = False if os.environ.get("NO_COLOR") else None  # None: where the output is a terminal
     for line in lines:
-        style = COLOURS.get(line.style, line.style)
-        console.print(line.text, style=style or None, highlight=False, markup=False, soft_wrap=True)
+        click.secho(line.text, color=colour, **STYLES.get(line.style, {}))

@@ -93,25 +93,21 @@ def command(file: str, **given: Any) -> None:
     )
     write_texts(texts)
     if is_shown(given):
-        from rich.console import Console
-
         from pulens.cli._terminal import show_evaluation
         from pulens.report.lines import narrow
 
-        console = Console()
         full = given["all_metrics"] or given["explain"]  # every measure of the first rows, too
         for each in [*(tops if full else ()), *of_queries]:
             click.echo(f"{narrow(str(each))}\n")
         show_evaluation(
             evaluation,
-            console,
             typed,
             tops=() if full else tops,
             all_metrics=given["all_metrics"],
             explain=given["explain"],
         )
         if limits is not None:
-            console.print(f"\n{limits}", highlight=False, markup=False)
+            click.echo(f"\n{limits}")
     if given["sensitivity"] is not None and not quiet:
         factor = f"{given['sensitivity']:g}"
         click.echo(f"pulens: --sensitivity {factor} is --labelling {factor} from now on", err=True)

@@ -104,8 +104,6 @@ NETWORK = {"backbone": "mlp", "standardise": True, "device": "auto"}
 
 
 def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | None, given: dict[str, Any]) -> None:
-    from rich.console import Console
-
     from pulens.cli._terminal import show_evaluation
 
     more = [("more", f"--scores {UNWRITTEN} writes the rows that the next step reads")]
@@ -115,7 +113,6 @@ def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | N
         more.append(("new rows", f"pulens score {_quoted(out)} new.csv --out scores.csv"))
     show_evaluation(
         result.evaluation,
-        Console(),
         typed,
         model=result.in_short,
         more=more,

@@ -167,7 +167,7 @@ def chances(
     >>> [round(each, 3) for each in chances(0.2, np.array([0.2]), np.array([0.1]), 30.0, higher_is_better=True)]
     [0.973, 0.055]
     """
-    from scipy.special import ndtr, ndtri, stdtr
+    from pulens.special import ndtr, ndtri, stdtr
 
     known = ~np.isnan(seen) & (errors > 0)
     away = np.divide(np.abs(seen), errors, out=np.zeros(seen.size), where=known)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtr
 
 from pulens.confidence import check_confidence
 from pulens.estimate import Interval
 from pulens.inference.kernels.quantiles import expanded_tail, percentiles
 from pulens.inference.method import IntervalMethod, Limits
 from pulens.inference.prior_uncertainty import KnownOfPrior
+from pulens.special import ndtr, ndtri, stdtr
 from pulens.types import Floats
 
 ROUGH = 10

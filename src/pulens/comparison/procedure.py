@@ -248,7 +248,7 @@ class _Asked:
 
         Spread evenly over its distribution, in random order, so that the draws add no noise of their own.
         """
-        from scipy.special import ndtri
+        from pulens.special import ndtri
 
         doubt, size = PriorUncertainty(self.evidence), self.resampling.redraws
         order = np.random.default_rng([self.resampling.seed, size]).permutation(size)

@@ -19,6 +19,7 @@ from pulens.types import Scores
 
 BLOCK = 1 << 16  # rows handled at a time: temporaries stay in cache, and memory stays flat
 SHARED_SORT = 1 << 20  # rows from which sorting on several cores pays
+NARROW = range(1 << 20, 1 << 31)  # rows whose running counts are held in 32 bits: half the memory, and no sum overflows
 
 
 # Freeing a block makes glibc keep that much memory for what is asked for next, instead of handing it back and taking it
@@ -175,8 +176,9 @@ def _unpack(
     """
     bits_type, n_rows = _bits_type(dtype), packed.size
     bits = packed  # thresholds end up here, as bit patterns
-    labelled, unlabelled = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    negative = np.empty(n_rows, np.int64) if label_bits == 2 else None
+    whole: Any = np.int32 if n_rows in NARROW else np.int64
+    labelled, unlabelled = np.empty(n_rows, whole), np.empty(n_rows, whole)
+    negative = np.empty(n_rows, whole) if label_bits == 2 else None
     code_mask, shift = bits_type((1 << label_bits) - 1), bits_type(label_bits)
     sign_bit = bits_type(1 << (8 * dtype.itemsize - 1))
     filled = labelled_before = negative_before = 0
@@ -197,12 +199,12 @@ def _unpack(
         else:
             np.subtract(top, distinct, out=distinct)
         bits[index] = distinct
-        running = np.cumsum(codes == LABELLED, dtype=np.int64)
+        running = np.cumsum(codes == LABELLED, dtype=whole)
         np.add(running if all_kept else running[kept], labelled_before, out=labelled[index])
         np.subtract(kept, labelled[index] - (start + 1), out=unlabelled[index])
         labelled_before += int(running[-1])
         if negative is not None:
-            running = np.cumsum(codes == 3, dtype=np.int64)
+            running = np.cumsum(codes == 3, dtype=whole)
             np.add(running[kept], negative_before, out=negative[index])
             unlabelled[index] -= negative[index]
             negative_before += int(running[-1])

@@ -77,7 +77,7 @@ class SegmentBlock:
         for running in self.running:
             own = np.diff(running, prepend=running.dtype.type(0))
             own[self.first] = running[self.first]
-            result.append(own)
+            result.append(own.astype(np.int64) if own.dtype == np.int32 else own)  # products of counts need the room
         return tuple(result)
 
     def spread(self, values: NDArray[Any]) -> NDArray[Any]:

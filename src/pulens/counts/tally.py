@@ -181,9 +181,11 @@ class Tally:
         return Tally.from_increments(scores, labelled, unlabelled, negative if self.has_negatives else None)
 
     def increments(self) -> tuple[Counted, Counted, Counted]:
-        """Rows of each kind exactly at each threshold."""
+        """Rows of each kind exactly at each threshold; whole ones in 64 bits, whose products have room."""
         kinds = (self.labelled, self.unlabelled, self.negative)
-        return tuple(np.diff(kind, prepend=kind.dtype.type(0)) for kind in kinds)  # type: ignore[return-value]
+        wide = np.float64 if self.is_weighted else np.int64
+        steps = (np.diff(kind, prepend=kind.dtype.type(0)).astype(wide, copy=False) for kind in kinds)
+        return tuple(steps)  # type: ignore[return-value]
 
     def at(self, threshold: float) -> Totals:
         """Rows of each kind scoring at or above any number, not only at a score that occurs.

@@ -82,7 +82,7 @@ def chance_above(most: float, volume: float, flagged: Any, rows: float) -> Any:
     >>> round(float(chance_above(50, 12000, 12.5, 3000)), 2)
     0.5
     """
-    from scipy.special import bdtrc, betaincinv, betaln, gammaln
+    from pulens.special import bdtrc, betaincinv, betaln, gammaln
 
     a, b = np.asarray(flagged, float) + 0.5, rows - np.asarray(flagged, float) + 0.5
     most = math.floor(most + 1e-9)

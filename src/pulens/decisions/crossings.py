@@ -108,7 +108,7 @@ def crossing_interval(
     separate samples. In the single set labelled rows are rows of the list: to first order both parts move together, by
     :math:`C_{AB} = w(1+w)\,\mathrm{Var}_L(d)/n` with n rows in all.
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     totals: Totals = joint.totals
     single = check_scenario(scenario) is Scenario.SINGLE_SET

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, stdtrit
 
 from pulens.containers import numbers
 from pulens.decisions.actions import RULED_OUT, Actions
@@ -30,6 +29,7 @@ from pulens.metrics.parts.withholding import withhold
 from pulens.notice import Notice, Severity
 from pulens.scalars import is_among
 from pulens.selection import estimator_of, under_labelling
+from pulens.special import ndtr, stdtrit
 from pulens.strata import WeightedEvidence, as_one_cell, within_cells
 from pulens.types import Booleans, Floats
 
@@ -288,7 +288,7 @@ def _largest_deviation(covariance: Floats, confidence: float) -> float:
 @lru_cache(maxsize=8)
 def _normal_points(size: int) -> Floats:
     """Normal vectors that fill space evenly: a Latin hypercube without correlation, always the same."""
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     columns = seeded_levels(EVEN_POINTS, max(size, 2), 0)[0]  # a single one has nothing to be uncorrelated with
     return np.asarray(ndtri(np.stack(columns[:size], axis=1)))

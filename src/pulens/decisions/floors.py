@@ -46,7 +46,7 @@ def rows_for_recall(floor: float, confidence: float) -> int:
 
 def lowest_recall(hits: Any, labelled: float, confidence: float) -> Any:
     """One-sided lower limit of Clopper and Pearson: recall at the h-th highest labelled score is Beta(h, n - h + 1)."""
-    from scipy.special import betaincinv
+    from pulens.special import betaincinv
 
     hits = np.asarray(hits, float)
     limit = betaincinv(np.maximum(hits, 1e-9), np.maximum(labelled - hits, 0.0) + 1.0, 1 - confidence)

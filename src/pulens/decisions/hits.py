@@ -52,7 +52,7 @@ def predicted_hits(alarms: int, precision: Estimate) -> Prediction:
     interval = precision.interval
     if interval is None or interval.confidence is None:
         return Prediction(alarms * precision.value, None, None, float(alarms))
-    from scipy.special import bdtr, ndtri
+    from pulens.special import bdtr, ndtri
 
     normals = ndtri((np.arange(LEVELS) + 0.5) / LEVELS)
     shares = spread_of_interval(precision.value, interval.low, interval.high, interval.confidence, normals)

@@ -87,7 +87,7 @@ class LinearAtThresholds(IntervalMethod):
         return (coefficients * self._rates()).sum(axis=0) + self.form.prior * population + self.form.constant
 
     def ends(self, prior: float | None, tail: Any) -> Limits:
-        from scipy.special import ndtri
+        from pulens.special import ndtri
 
         if prior is not None:
             return self._mover(prior, tail)
@@ -105,7 +105,7 @@ class LinearAtThresholds(IntervalMethod):
         return (low, high) if np.ndim(self.above[0]) else (float(low[0]), float(high[0]))
 
     def _mover(self, share: float, tail: Any) -> Limits:
-        from scipy.special import betaincinv, ndtri
+        from pulens.special import betaincinv, ndtri
 
         coefficients, _ = self._coefficients(share)
         totals = self.evidence.tally.totals

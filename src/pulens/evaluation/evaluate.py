@@ -17,7 +17,6 @@ from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.errors import AssumptionError, InputError, PulensError, shown
 from pulens.estimate import Curve, Estimate, Interval, columns_of
-from pulens.evaluation.bounds import Bounds, bounds
 from pulens.evaluation.clustering import Clustering
 from pulens.evaluation.other_scenario import OtherScenario, other_scenario
 from pulens.evidence import Design, Evidence, IntervalOptions
@@ -81,6 +80,7 @@ MOST_ERRORS = 1e6  # times those of the rows: beyond, an interval holds all that
 if TYPE_CHECKING:  # audits and cells are loaded for those who ask for them
     from pulens.audits import AuditResult, Identified
     from pulens.decisions.curve import DecisionCurve
+    from pulens.evaluation.bounds import Bounds
     from pulens.evaluation.decide import Decision
     from pulens.evaluation.reviews import Reviewed
     from pulens.evaluation.top import Top, TopOfQueries
@@ -515,6 +515,8 @@ class Evaluation:
 
     def bounds(self, *, band: str = "dkw-two-sample", approach: str = "positives", confidence: float = 0.95) -> Bounds:
         """What curves and metrics can be, given a band on the ranks of the labelled rows: Claesen et al. (2015)."""
+        from pulens.evaluation.bounds import bounds
+
         own = self._random_labels("cells-bounds")
         return bounds(own.evidence, band=band, approach=approach, confidence=confidence)
 

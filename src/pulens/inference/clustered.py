@@ -105,7 +105,7 @@ def mixed_ends(mixture: Mixture, wider: float, tail: float, rows: float, within:
 
     Standard errors count ``wider`` times: Student's width as a normal one.
     """
-    from scipy.special import expit, logit
+    from pulens.special import expit, logit
 
     values, errors = mixture.values, mixture.errors * wider
     if not values.size:

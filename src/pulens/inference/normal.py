@@ -41,7 +41,7 @@ class Normal(IntervalMethod):
         return self._number(prior)[0]
 
     def ends(self, prior: Any, tail: float) -> Limits:
-        from scipy.special import ndtri
+        from pulens.special import ndtri
 
         if prior is None and isinstance(self.doubt, PriorUncertainty):
             nodes, draws = self.doubt.nodes()

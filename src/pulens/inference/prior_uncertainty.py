@@ -133,7 +133,7 @@ class PriorUncertainty:
 
     def drawn(self, normal: Any) -> Any:
         """The share in each redraw, from one standard normal number each; beyond what is possible here and there."""
-        from scipy.special import ndtr
+        from pulens.special import ndtr
 
         known, own = self.evidence.class_prior, self.own
         if self.treatment != "drawn" or own is None or own.confidence is None:
@@ -170,7 +170,7 @@ class PriorUncertainty:
         distribution = self.evidence.class_prior.distribution
         if distribution is not None:
             return distribution.interval(confidence)
-        from scipy.special import ndtri
+        from pulens.special import ndtri
 
         reach = float(ndtri((1 + confidence) / 2))
         low, high = self.drawn(np.array([-reach, reach]))
@@ -204,7 +204,7 @@ def known_of_prior(evidence: Evidence, order: Callable[[Any], Floats]) -> KnownO
 
 def _even_normals() -> Floats:
     """Quantiles of the standard normal distribution at even levels."""
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     return np.asarray(ndtri((np.arange(GRID) + 0.5) / GRID))
 

@@ -138,7 +138,7 @@ def columns_of(values: Floats) -> tuple[Any, Any, Any]:
 @lru_cache(maxsize=4)
 def ranks_and_normal(size: int, seed: int) -> tuple[Any, ...]:
     """Where the shared levels stand in rising order, for the three kinds of row, and normal numbers for the last."""
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     (*levels, last), _ = seeded_levels(size, 4, seed)
     return (*((column * size).astype(np.intp) for column in levels), ndtri(last))

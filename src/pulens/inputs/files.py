@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.containers import distinct
 from pulens.counts.buckets import BucketTally
 from pulens.counts.joint import JointTally
 from pulens.counts.sample import PUSample
@@ -217,7 +218,7 @@ def _checked_chunks(
                 place: dict[str, Any] = {"row_name": file_row, "first_row": first_row}
                 labels = coding.encode(chunk[0], **place, is_whole=False)
                 many = labels.size
-                kinds.update(np.unique(labels).tolist())
+                kinds.update(distinct(labels).tolist())
                 result = [
                     check_scores(dialect.numbers(values, called, **place), called, **place)
                     for called, values in zip(titles, chunk[1:], strict=False)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaln, ndtr
+from pulens.special import betaln, ndtr
 
 from pulens.monitoring.noise import NoiseLevels
 from pulens.types import Floats, Places

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
-from scipy.special import fdtrc
 
 from pulens.monitoring.shift import CellReference
 from pulens.monitoring.weights import placements
+from pulens.special import fdtrc
 from pulens.types import Floats
 
 HIGHEST_DEGREE = 5

@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from pulens.confidence import check_confidence
 from pulens.errors import InputError, PulensError, shown
@@ -32,6 +31,7 @@ from pulens.recovery.assumptions import check_label_noise
 from pulens.scalars import is_among, real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.selection import Favouring, Practice, TiltedEvidence, read_under, said_of_labels
+from pulens.special import ndtri
 from pulens.types import Booleans, Floats
 
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.

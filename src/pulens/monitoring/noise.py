@@ -14,8 +14,8 @@ from datetime import date, datetime
 from typing import Final
 
 import numpy as np
-from scipy.special import chdtri
 
+from pulens.special import chdtri
 from pulens.types import Floats
 
 #: What each way takes for granted: the chance that there is no noise while nothing changes, the same where something

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
 
 from pulens.monitoring.shift import CellReference
+from pulens.special import betaincinv
 from pulens.types import Booleans, Floats
 
 TINY = 1e-30  # the step of a derivative by complex numbers: exact, since nothing is subtracted

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr
+from pulens.special import ndtr
 
 from pulens.counts.tally import Tally
 from pulens.evidence import IntervalOptions

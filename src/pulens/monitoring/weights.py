@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, ndtri
 
+from pulens.special import expit, ndtri
 from pulens.types import Floats
 
 RIDGE = 0.001

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit, ndtri
 
+from pulens.containers import distinct
 from pulens.counts.tally import Tally
+from pulens.special import logit, ndtri
 from pulens.types import Floats
 
 
@@ -67,7 +68,7 @@ def cut(tally: Tally, most: int = 200) -> Cells:
         scores = tally.thresholds.astype(float)
     else:
         shares = np.linspace(0, 1, most // 2 + 1)[1:]
-        ends = np.unique(np.concatenate([_places(kind, shares) for kind in kinds[:2]] + [[len(tally) - 1]]))
+        ends = distinct(np.concatenate([_places(kind, shares) for kind in kinds[:2]] + [[len(tally) - 1]]))
         scores = _typical_scores(tally, ends)
     counts = [np.diff(kind[ends].astype(float), prepend=0.0)[::-1] for kind in kinds]
     kept = counts[0] + counts[1] + counts[2] > 0  # rows of weight zero may leave a cell empty

@@ -7,13 +7,14 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from pulens.containers import distinct
 from pulens.errors import AssumptionError
 from pulens.priors._cells import Cells, scales
 from pulens.priors._density_ratio import fit_ratio
 from pulens.types import Floats
 
 # finer near 0, where a hundredth is a large difference
-COARSE: Floats = np.unique(np.concatenate([np.linspace(0, 1, 12)[1:] ** 2 * 0.1, np.linspace(0.1, 0.99, 22)]))
+COARSE: Floats = distinct(np.concatenate([np.linspace(0, 1, 12)[1:] ** 2 * 0.1, np.linspace(0.1, 0.99, 22)]))
 FINE = 40  # points added where the likelihood lives
 STEPS = 20  # class priors that are nowhere near the truth never settle, and do not matter
 NEGLIGIBLE = 12.0  # log likelihood below the best at which a class prior is out of the question

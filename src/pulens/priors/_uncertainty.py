@@ -27,6 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pulens.containers import distinct
 from pulens.priors.distribution import PriorDistribution
 from pulens.types import Floats
 
@@ -80,7 +81,7 @@ def weakness(auc: float) -> float:
 def shares_below(limit: float, among: Floats) -> Floats:
     """Shares up to the limit at which densities are held: finer near 0, and where the evidence was computed."""
     even = limit * ((np.arange(POINTS) + 0.5) / POINTS) ** 2
-    return np.union1d(even, among[(among > 0) & (among < limit)])
+    return distinct(np.append(even, among[(among > 0) & (among < limit)]))
 
 
 def doubted(

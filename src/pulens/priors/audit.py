@@ -14,7 +14,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import betaincinv, xlog1py, xlogy
 
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Totals
@@ -28,6 +27,7 @@ from pulens.priors.class_prior import ClassPrior, population_prior
 from pulens.priors.distribution import PriorDistribution, cell_borders
 from pulens.recovery.assumptions import check_label_noise
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
+from pulens.special import betaincinv, xlog1py, xlogy
 
 LEVELS = 401  # quantiles of the exact distribution on which its grid stands
 MOST_ROWS = 2**53  # beyond, numbers of rows cannot be told from their neighbours
@@ -155,7 +155,7 @@ def exact_distribution(audit: Audit) -> PriorDistribution:
     >>> [round(distribution.quantile(level), 3) for level in (0.025, 0.975)]
     [0.035, 0.109]
     """
-    from scipy.special import betainc
+    from pulens.special import betainc
 
     k, r = audit
     levels = np.concatenate([np.geomspace(1e-6, 0.005, 40), np.linspace(0.005, 0.995, LEVELS)])

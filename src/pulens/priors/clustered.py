@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
 
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
@@ -23,6 +22,7 @@ from pulens.priors.distribution import PriorDistribution
 from pulens.priors.feasible import feasible_ranges
 from pulens.recovery.point import pairwise_auc
 from pulens.scenario import Scenario
+from pulens.special import expit, logit
 from pulens.types import Floats
 
 GROUPS = 32  # of buckets, each left out once

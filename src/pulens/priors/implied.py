@@ -17,7 +17,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import AssumptionError
@@ -26,6 +25,7 @@ from pulens.inference.kernels.quantiles import jeffreys_quantiles
 from pulens.notice import Notice, Severity
 from pulens.priors.class_prior import ClassPrior, Implied
 from pulens.priors.feasible import highest_prior
+from pulens.special import ndtri
 
 METHOD = "ratio of labelled shares"
 

@@ -136,7 +136,7 @@ def chance_of_excess(tally: Tally, assumptions: Assumptions, standard_errors: fl
     >>> round(chance_of_excess(tally, Assumptions(0.12), 3.0), 5)
     0.0054
     """
-    from scipy.special import ndtr
+    from pulens.special import ndtr
 
     if standard_errors <= 0:
         return 1.0
@@ -177,7 +177,7 @@ def prior_explains(tally: Tally, assumptions: Sequence[Assumptions], *, inflatio
     >>> [prior_explains(tally, [Assumptions(low), Assumptions(0.18)]) for low in (0.12, 0.17)]
     [True, False]
     """
-    from scipy.special import ndtr
+    from pulens.special import ndtr
 
     coarse, allowed, result = compress(tally, THINNED), FALSE_ALARMS * len(assumptions), 0.0
     for index, each in enumerate(assumptions):

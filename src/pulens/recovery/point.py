@@ -224,7 +224,8 @@ def pairwise_auc(tally: Tally, above: str, below: str) -> float:
         return 0.5
     pairs = 2 * first[-1].item() * second[-1].item()
     # pairs of billions of rows pass what 64 bits hold: from there on each term is rounded to 53 bits
-    kind = np.dtype(np.float64) if pairs > np.iinfo(np.int64).max else first.dtype
+    is_whole = first.dtype.kind == "i" and pairs <= np.iinfo(np.int64).max
+    kind = np.dtype(np.int64 if is_whole else np.float64)
     doubled: Any = 0
     first_before = second_before = kind.type(0)
     for block in tally.blocks():

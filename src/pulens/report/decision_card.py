@@ -95,7 +95,7 @@ def card(
     in_money: bool,
 ) -> dict[str, Any] | None:
     """Plain values for the template and the script; ``None`` where flags never pay or demands collide."""
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     costs, evidence = decision.costs, decision.evidence
     if costs is None or decision.cost is None or not costs.ratio < HIGHEST_RATIO or decision.allowed is None:

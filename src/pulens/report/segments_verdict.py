@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from scipy.special import ndtr
-
 from pulens.errors import spoken
 from pulens.inference.kernels.quantiles import normal_quantile
 from pulens.metrics import METRICS
 from pulens.report.segments_shown import extremes
 from pulens.report.words import title_of as metric_title
+from pulens.special import ndtr
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.containers import distinct
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
@@ -17,7 +18,7 @@ from pulens.inference.bootstrap import values_at_threshold
 from pulens.inference.chosen import Chooser, limits_of_choice
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.jackknife import redraw_buckets
-from pulens.inference.kernels.quantiles import percentiles
+from pulens.inference.kernels.quantiles import percentiles, quantiles
 from pulens.inference.kernels.redraws import BootstrapCounts, redraw_tally
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured
@@ -143,6 +144,9 @@ class SelectionInference(MetricIntervals):
 
     def _tilts(self, share: float | None, priors: Floats, spread: float = 1.0) -> Floats:
         """A tilt for each redraw, whose shares of positives among the unlabelled rows are given, and who is aside."""
+        key = share, priors.size, spread
+        if key in self._known_tilts:  # chunks of redraws share them
+            return self._known_tilts[key]
         levels = _levels(priors.size, self.resampling.seed, LEVELS_KEY)
 
         def both(share: float, levels: Floats) -> Floats:
@@ -150,8 +154,8 @@ class SelectionInference(MetricIntervals):
             return np.stack([tilts, self.tilts.aside(share, tilts)])
 
         if share is not None:
-            return both(share, levels)
-        nodes = np.unique(np.quantile(priors, np.linspace(0, 1, NODES)))
+            return self._known_tilts.setdefault(key, both(share, levels))
+        nodes = distinct(quantiles(priors, np.linspace(0, 1, NODES)))
         table = np.stack([both(float(node), np.sort(levels)) for node in nodes], axis=1)
         index = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
         after = np.minimum(index + 1, nodes.size - 1)
@@ -159,6 +163,10 @@ class SelectionInference(MetricIntervals):
         part = np.divide(priors - nodes[index], wide, out=np.zeros(priors.size), where=wide > 0)
         rank = np.argsort(np.argsort(levels))
         return np.asarray((1 - part) * table[:, index, rank] + part * table[:, after, rank])
+
+    @cached_property
+    def _known_tilts(self) -> dict[Any, Floats]:
+        return {}
 
     def _recovered(
         self, rates: Any, totals: Any, priors: Floats, tilts: Floats, *, of_these_rows: bool = False
@@ -183,7 +191,7 @@ class SelectionInference(MetricIntervals):
         many = np.broadcast_to(rows if single else np.asarray(totals[1], float), np.shape(population))
         hidden = distort(labelled, column(tilts[0]), 0.0, column(tilts[1]), unlabelled)
         if of_these_rows:
-            from scipy.special import ndtri
+            from pulens.special import ndtri
 
             normal = ndtri(_levels(np.size(hidden), self.resampling.seed, HIDDEN_KEY))
             count = np.maximum((1 - frequency) * population * many, 1.0)
@@ -302,7 +310,7 @@ def _first(chunk: BootstrapCounts, kind: int) -> Floats:
 
 def _spread(value: float, interval: Interval) -> Floats:
     """Even quantiles of two halves of normal distributions that have this interval."""
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     normal = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES) / ndtri((1 + (interval.confidence or 0.95)) / 2)
     return np.asarray(value + np.where(normal < 0, value - interval.low, interval.high - value) * normal)

@@ -143,7 +143,7 @@ def separation_of(area: float) -> float:
     >>> round(separation_of(0.8), 4)
     1.1902
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     return float(np.sqrt(2) * ndtri(min(max(area, LOWEST_AREA), HIGHEST_AREA)))
 

@@ -168,7 +168,7 @@ def mixed(value: Any, low: Any, high: Any, moved: Floats, tail: Any) -> tuple[An
     >>> bool(0.25 < low < 0.4 and low + high == 1.0)
     True
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     normal = ndtri((np.arange(NORMALS) + 0.5) / NORMALS).reshape(-1, *[1] * np.ndim(value))
     reach = -ndtri(np.minimum(tail, 0.49))

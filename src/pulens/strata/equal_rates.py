@@ -33,7 +33,7 @@ def equal_rates(labelled: Floats, positives: Floats, *, is_single: bool) -> Equa
     >>> round(found.chi_square, 4), found.degrees_of_freedom
     (70.3125, 1)
     """
-    from scipy.special import chdtrc
+    from pulens.special import chdtrc
 
     kept = positives > 0
     seen, held = labelled[kept], positives[kept]

@@ -128,7 +128,7 @@ class CellShare(NamedTuple):
 
     def prior(self, totals: Totals, question: IntervalOptions) -> ClassPrior:
         """The cell's class prior by its own checked rows."""
-        from scipy.special import betaincinv
+        from pulens.special import betaincinv
 
         yes, no = self.counts
         low, high = (float(betaincinv(yes, no, level)) for level in (0.025, 0.975))
@@ -367,7 +367,7 @@ def _drawn_of(cells: LabellingCells, question: IntervalOptions, result: list[Cla
 
 
 def _even_normal(size: int, rng: np.random.Generator) -> Floats:
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     return np.asarray(ndtri((rng.permutation(size) + 0.5) / size))
 

@@ -54,7 +54,7 @@ class StratumRates:
         return self._drawn[threshold]
 
     def _draw(self, threshold: float) -> DrawnRates:
-        from scipy.special import betaincinv
+        from pulens.special import betaincinv
 
         totals, above = self.evidence.cells.totals, self.evidence.cells.above(threshold)[:, :, 0]
         many, size = totals.shape[0], self.resampling.redraws
@@ -94,7 +94,7 @@ class StratumRates:
         A cell that holds many positives and few labels decides the width, and its own few rows say how wide
         (Satterthwaite 1946). One cell has Jeffreys' interval as it is.
         """
-        from scipy.special import ndtr, stdtrit
+        from pulens.special import ndtr, stdtrit
 
         totals = self.evidence.cells.totals[:, 0]
         if totals.size == 1:

@@ -66,7 +66,7 @@ class LogitMixture:
         )
 
     def _difference(self, logits: Floats) -> Floats:
-        from scipy.special import expit
+        from pulens.special import expit
 
         promised = np.asarray(expit(logits), float) * self.density(logits)
         return self.class_prior * self.density(logits, positive=True) - promised
@@ -122,7 +122,7 @@ class LogitMixture:
         return np.concatenate([[0.0], 1 / (1 + np.exp(-inner)), [1.0]])
 
     def _share(self, logits: Floats, *, positive: bool) -> Floats:
-        from scipy.special import ndtr
+        from pulens.special import ndtr
 
         parts = self.positive if positive else self.negative
         below = [weight * ndtr((logits - mean) / deviation) for weight, mean, deviation in parts]
@@ -135,7 +135,7 @@ class LogitMixture:
     @cached_property
     def _cumulated(self) -> tuple[Floats, Floats, Floats]:
         """A grid of logits with the population's share and promised mass below each point."""
-        from scipy.special import expit
+        from pulens.special import expit
 
         grid = np.linspace(*self.range, GRID)
         density = self.density(grid)
@@ -149,7 +149,7 @@ class LogitMixture:
         self, labelled: int, unlabelled: int, rng: np.random.Generator
     ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Scores of labelled positives and of unlabelled rows, and which of the latter are positive."""
-        from scipy.special import expit
+        from pulens.special import expit
 
         is_positive = rng.random(unlabelled) < self.class_prior
         logits = np.empty(unlabelled)
@@ -205,6 +205,6 @@ def fit_logit_mixture(
 
 def score_to_logit(scores: Floats) -> Floats:
     """Logits of probabilities; 0 and 1 become minus and plus infinity."""
-    from scipy.special import logit
+    from pulens.special import logit
 
     return np.asarray(logit(scores), float)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
+from pulens.special import expit
 from pulens.types import Booleans, Floats
 
 __all__ = ["DesignRows", "DesignWorld"]

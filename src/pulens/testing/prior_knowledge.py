@@ -27,7 +27,7 @@ def another_study(
     >>> print(another_study(0.3, np.repeat([1, 0], [20, 80]), "case-control", 0).interval)
     [0.241, 0.359]
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     error = relative_error * class_prior
     result = class_prior + error * float(ndtri((0.5 + place * GOLDEN) % 1))

@@ -102,7 +102,7 @@ class RankingWorld:
         >>> sorted(models), labels.size
         (['a', 'b'], 120)
         """
-        from scipy.special import ndtr
+        from pulens.special import ndtr
 
         if self.scenario == "single-set":
             positive = rng.random(self.labelled + self.unlabelled) < self.class_prior

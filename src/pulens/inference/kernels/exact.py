@@ -13,7 +13,7 @@ def binomial_upper(successes: Floats, trials: float, miss: float) -> Floats:
     >>> float(binomial_upper(np.array([0.0]), 100, 0.05)[0].round(4))
     0.0295
     """
-    from scipy.special import betaincinv
+    from pulens.special import betaincinv
 
     inner = betaincinv(successes + 1, np.maximum(trials - successes, 1e-300), 1 - miss)
     return np.where(successes >= trials, 1.0, inner)
@@ -25,7 +25,7 @@ def binomial_lower(successes: Floats, trials: float, miss: float) -> Floats:
     >>> float(binomial_lower(np.array([100.0]), 100, 0.05)[0].round(4))
     0.9705
     """
-    from scipy.special import betaincinv
+    from pulens.special import betaincinv
 
     inner = betaincinv(np.maximum(successes, 1e-300), trials - successes + 1, miss)
     return np.where(successes <= 0, 0.0, inner)

@@ -130,7 +130,7 @@ def student_quantile(freedom: float, tail: float) -> float:
     >>> round(student_quantile(3, 0.025), 4)
     3.1824
     """
-    from scipy.special import stdtrit
+    from pulens.special import stdtrit
 
     return -float(stdtrit(max(freedom, 1.0), tail))
 
@@ -147,7 +147,7 @@ def logit_ends(value: float, error: float, reach: float, within: tuple[float, fl
     share = (value - low) / (high - low) if np.isfinite(high - low) else np.nan
     if not 0 < share < 1:
         return value - reach * error, value + reach * error
-    from scipy.special import expit, logit
+    from pulens.special import expit, logit
 
     middle, step = logit(share), reach * error / (high - low) / (share * (1 - share))
     ends = expit(np.array([middle - step, middle + step]))

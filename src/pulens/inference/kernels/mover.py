@@ -18,7 +18,7 @@ def jeffreys_ends(hits: Any, rows: Any, tail: Any) -> tuple[Floats, Floats]:
     >>> low.round(4), high.round(4)
     (array([0.7249, 0.7828]), array([0.8775, 1.    ]))
     """
-    from scipy.special import betaincinv
+    from pulens.special import betaincinv
 
     hits, rows = np.asarray(hits, float), np.asarray(rows, float)
     misses = np.maximum(rows - hits, 0.0)

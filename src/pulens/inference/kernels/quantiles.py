@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from functools import lru_cache
 from typing import Any
 
@@ -21,7 +20,7 @@ def normal_quantile(confidence: float) -> float:
     >>> round(normal_quantile(0.95), 4)
     1.96
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     return float(ndtri((1 + confidence) / 2))
 
@@ -47,7 +46,7 @@ def studentised_quantile(level: Any, skew: Any, degrees_of_freedom: Any) -> Any:
     >>> float(np.round(studentised_quantile(0.975, -0.3, 1e9), 4))  # skewed downwards: truth may lie far below
     2.6503
     """
-    from scipy.special import stdtrit
+    from pulens.special import stdtrit
 
     z = stdtrit(degrees_of_freedom, level)
     g = np.clip(skew, -MOST_SKEW, MOST_SKEW)
@@ -68,7 +67,7 @@ def studentised_mixture_ends(parts: tuple[Any, Any, Any, Any], weights: Floats, 
     >>> round(float(low), 4), round(float(high), 4)
     (-2.6503, 1.6299)
     """
-    from scipy.special import stdtr
+    from pulens.special import stdtr
 
     known = ~np.isnan(np.sum(parts, axis=0))
     value, error, skew, freedom = (np.where(known, part, 0.0) for part in np.broadcast_arrays(*parts))
@@ -111,7 +110,7 @@ def spread_of_interval(value: float, low: float, high: float, confidence: float,
     >>> spread_of_interval(0.3, 0.2, 0.5, 0.95, np.array([-1.959964, 0, 1.959964])).round(3)
     array([0.2, 0.3, 0.5])
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     reach = float(ndtri((1 + confidence) / 2))
     return value + np.where(normal < 0, value - low, high - value) / reach * normal
@@ -126,7 +125,7 @@ def tail_for_range(confidence: float, length: Any, spread: Any) -> Any:
     >>> round(float(tail_for_range(0.95, 0.0, 1.0)), 4), round(float(tail_for_range(0.95, 50.0, 1.0)), 4)
     (0.025, 0.05)
     """
-    from scipy.special import ndtr, ndtri
+    from pulens.special import ndtr, ndtri
 
     length, spread = np.broadcast_arrays(np.asarray(length, float), np.asarray(spread, float))
     least, most = (1 - confidence) / 2, 1 - confidence
@@ -147,7 +146,7 @@ def mixture_ends(values: Floats, errors: Floats, tail: float) -> tuple[float, fl
     >>> round(low, 4), round(high, 4)
     (-1.96, 1.96)
     """
-    from scipy.special import ndtr, ndtri
+    from pulens.special import ndtr, ndtri
 
     if not errors.any():
         return percentiles(values, tail, tail)
@@ -168,11 +167,25 @@ def mixture_ends(values: Floats, errors: Floats, tail: float) -> tuple[float, fl
 
 def percentiles(values: Floats, low_tail: float, high_tail: float) -> tuple[float, float]:
     """Both ends of a percentile interval; undefined redraws are left out."""
-    kept = values[~np.isnan(values)]
-    if not kept.size:
-        return float("nan"), float("nan")
-    low, high = np.quantile(kept, [low_tail, 1 - high_tail])
+    low, high = quantiles(values[~np.isnan(values)], np.array([low_tail, 1 - high_tail]))
     return float(low), float(high)
+
+
+def quantiles(values: Floats, levels: Floats) -> Floats:
+    """Quantiles along the last axis, linear between values, as ``numpy.quantile`` has them; nan of none.
+
+    >>> quantiles(np.array([4.0, 1.0, 3.0]), np.array([0.0, 0.25, 1.0]))
+    array([1., 2., 4.])
+    """
+    last = values.shape[-1] - 1
+    if last < 1:
+        return np.broadcast_to(values if last == 0 else np.nan, (*values.shape[:-1], levels.size))
+    at = levels * last
+    below = np.minimum(np.floor(at).astype(np.intp), last - 1)
+    kept = np.partition(values, [*below, *(below + 1)], axis=-1)
+    lower, upper, share = kept[..., below], kept[..., below + 1], at - below
+    step = upper - lower
+    return np.asarray(np.where(share >= 0.5, upper - step * (1 - share), lower + step * share))
 
 
 def row_percentiles(values: Floats, tail: float) -> tuple[Floats, Floats]:
@@ -182,20 +195,10 @@ def row_percentiles(values: Floats, tail: float) -> tuple[Floats, Floats]:
     >>> low, high
     (array([  2.5, 103.5]), array([ 97.5, 198.5]))
     """
-    last = values.shape[1] - 1
-    indices = [last * level for level in (tail, 1 - tail)]
-    below = [min(math.floor(index), last - 1) for index in indices]
-    kept = np.partition(values, sorted({index + step for index in below for step in (0, 1)}), axis=1)
-    low, high = (_between(kept[:, at], kept[:, at + 1], index - at) for at, index in zip(below, indices, strict=True))
+    low, high = quantiles(values, np.array([tail, 1 - tail])).T
     for row in np.flatnonzero(np.isnan(values).any(axis=1)).tolist():  # undefined draws are left out
         low[row], high[row] = percentiles(values[row], tail, tail)
     return low, high
-
-
-def _between(lower: Floats, upper: Floats, share: float) -> Floats:
-    """As numpy goes from one value to the next, to the last digit."""
-    step = upper - lower
-    return np.asarray(upper - step * (1 - share) if share >= 0.5 else lower + step * share)
 
 
 def quantile_of_columns(ordered: Floats, levels: Floats) -> Floats:
@@ -219,7 +222,7 @@ def expanded_tail(tail: float, rows: float, fewest: float = 3.0) -> float:
     >>> round(expanded_tail(0.025, 30), 4), round(expanded_tail(0.025, 1e6), 4)
     (0.0188, 0.025)
     """
-    from scipy.special import ndtr, stdtrit
+    from pulens.special import ndtr, stdtrit
 
     n = max(rows, fewest)
     return float(ndtr((n / (n - 1)) ** 0.5 * stdtrit(n - 1, tail)))
@@ -234,7 +237,7 @@ def jeffreys_quantiles(hits: float, total: float, levels: Floats) -> Floats:
     >>> jeffreys_quantiles(0, 10, np.array([0.975])).round(3)
     array([0.217])
     """
-    from scipy.special import betaincinv, ndtri
+    from pulens.special import betaincinv, ndtri
 
     first, second = hits + 0.5, max(total - hits, 0.0) + 0.5
     if min(first, second) > NEARLY_NORMAL:  # the inverse would take a millisecond for each level
@@ -255,7 +258,7 @@ def even_jeffreys_quantiles(hits: float, total: float, size: int) -> Floats:
     >>> bool(abs(even_jeffreys_quantiles(3, 90, 2000) - jeffreys_quantiles(3, 90, levels)).max() < 1e-14)
     True
     """
-    from scipy.special import betaincinv, expit, ndtr
+    from pulens.special import betaincinv, expit, ndtr
 
     nodes, weights = _chebyshev(size)
     rest = max(total - hits, 0.0)
@@ -270,7 +273,7 @@ def even_jeffreys_quantiles(hits: float, total: float, size: int) -> Floats:
 @lru_cache(maxsize=4)
 def _chebyshev(size: int, degree: int = 48) -> tuple[Floats, Floats]:
     """Chebyshev points over the normal quantiles of even levels, and what each adds to the value at each level."""
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     at = ndtri((np.arange(size) + 0.5) / size)
     indices = np.arange(degree + 1)
@@ -306,7 +309,7 @@ def even_levels(size: int, columns: int, rng: np.random.Generator) -> list[Float
     >>> bool(np.sort(first)[0] == 0.0005), bool(abs(np.corrcoef(first, second)[0, 1]) < 0.002)
     (True, True)
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     even = (np.arange(size) + 0.5) / size
     scores = np.stack([ndtri(rng.permutation(even)) for _ in range(columns)])

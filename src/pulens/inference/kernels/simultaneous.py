@@ -96,7 +96,7 @@ class LargestOf:
         return float(brentq(lambda bound: self.beyond(bound) - miss, 0.0, most, xtol=1e-12))
 
     def _radius(self, bound: float, *, upper: bool) -> Floats:
-        from scipy.special import gammainc, gammaincc
+        from pulens.special import gammainc, gammaincc
 
         squared = np.divide(bound, self.reach, out=np.full(self.reach.shape, np.inf), where=self.reach > 0) ** 2
         return np.asarray((gammaincc if upper else gammainc)(self.groups / 2, squared / 2))
@@ -108,7 +108,7 @@ def independent_quantile(many: int, confidence: float) -> float:
     >>> round(independent_quantile(20, 0.95), 3), round(independent_quantile(1, 0.95), 3)
     (3.016, 1.96)
     """
-    from scipy.special import ndtri
+    from pulens.special import ndtri
 
     return float(-ndtri(-np.expm1(np.log(confidence) / max(many, 1)) / 2))
 
@@ -119,7 +119,7 @@ def tail_of(quantile: float) -> float:
     >>> round(tail_of(1.959964), 6)
     0.025
     """
-    from scipy.special import ndtr
+    from pulens.special import ndtr
 
     return float(ndtr(-quantile))
 
@@ -153,8 +153,9 @@ def _correction(groups: int) -> float:
 @lru_cache(maxsize=4)
 def _directions(groups: int) -> Floats:
     """Directions that fill the sphere evenly."""
-    from scipy.special import ndtri
     from scipy.stats import qmc
+
+    from pulens.special import ndtri
 
     points = qmc.Sobol(groups, scramble=True, seed=np.random.default_rng(0)).random(POINTS)
     normal = ndtri(np.clip(points, 1e-12, 1 - 1e-12))

@@ -591,7 +591,7 @@ def _places_of(evidence: Evidence, most: int) -> NDArray[np.intp]:
 
 def _plausible(hits: float, total: float, slack: float) -> tuple[float, float]:
     """A share this many standard errors down and up, by Jeffreys' posterior, so that 0 and 1 are not certain."""
-    from scipy.special import ndtr
+    from pulens.special import ndtr
 
     if not slack:
         return hits / total, hits / total

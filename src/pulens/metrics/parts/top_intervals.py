@@ -61,7 +61,7 @@ class _OfTop(RankingRedraws):
 
     def _shares(self, prior: float | None, totals: Any) -> Floats:
         """Shares of positives among the unlabelled rows: the one given, or quantiles of its distribution."""
-        from scipy.special import ndtri
+        from pulens.special import ndtri
 
         normal = ndtri(_even(SHARES)) if prior is None else np.zeros(1)
         return np.broadcast_to(self.shop.draws.priors(prior, normal, totals), normal.shape)
@@ -186,7 +186,7 @@ class RecallAtPlace(_OfTop):
 
 
 def _path(hits: Floats, total: float) -> Floats:
-    from scipy.special import betaincinv
+    from pulens.special import betaincinv
 
     return np.asarray(betaincinv(hits[:, None] + 0.5, np.maximum(total - hits, 0.0)[:, None] + 0.5, _even(LEVELS)))
 

@@ -333,7 +333,7 @@ def discounts(k: float) -> Running:
 
 def _smooth_discounts(ranks: Floats) -> Floats:
     r"""The sum of :math:`1/\log_2(i+1)` up to a rank, but for a constant: integral, half a term, slope / 12."""
-    from scipy.special import expi
+    from pulens.special import expi
 
     log = np.log(ranks + 1.0)
     return np.asarray(math.log(2) * (expi(log) + 0.5 / log - 1.0 / (12.0 * (ranks + 1.0) * log**2)))

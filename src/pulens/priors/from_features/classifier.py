@@ -66,8 +66,9 @@ def out_of_fold_scores(
     With ``groups``, one id per row, it never saw any row of the same group either: a model that knows a patient's other
     visits scores this one too well.
     """
-    from scipy.special import logit
     from sklearn.model_selection import cross_val_predict
+
+    from pulens.special import logit
 
     fewest = int(np.unique(labels, return_counts=True)[1].min())
     if fewest < 2:

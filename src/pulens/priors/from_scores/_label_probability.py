@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.optimize import isotonic_regression, minimize
-from scipy.special import expit
 
 from pulens.counts.tally import Tally
 from pulens.priors._cells import Cells, cut, scales
+from pulens.special import expit
 from pulens.types import Floats
 
 CELLS, FOLDS = 1000, 5

@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy.ndimage import gaussian_filter1d
-from scipy.special import expit, logit
 
 from pulens.counts.tally import Tally
 from pulens.priors._estimator import Estimator, Finding, Trace
+from pulens.special import expit, logit
 from pulens.types import Floats
 
 GRID, POINTS = 2048, 1000

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pulens.containers import distinct
 from pulens.counts.tally import Tally
 from pulens.inference.kernels.exact import binomial_lower, binomial_upper
 from pulens.priors._estimator import Estimator, Finding, Trace
@@ -26,7 +27,7 @@ def roc_slope(tally: Tally, *, label_noise: float = 0.0, confidence: float = 0.9
     """
     n, m, _ = tally.totals
     shares = np.arange(1, min(int(n), MOST_REGIONS) + 1) / min(int(n), MOST_REGIONS)
-    rims = np.unique(np.minimum(np.searchsorted(tally.labelled, shares * n * (1 - 1e-12)), len(tally) - 1))
+    rims = distinct(np.minimum(np.searchsorted(tally.labelled, shares * n * (1 - 1e-12)), len(tally) - 1))
     above = binomial_upper(tally.unlabelled[rims].astype(float), m, delta)
     below = binomial_lower(tally.labelled[rims].astype(float), n, delta)
     ratios = np.divide(above, below, out=np.full(rims.size, np.inf), where=below > 0)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.special import expit, ndtr, ndtri
 
 from pulens.counts.tally import Tally
 from pulens.priors._estimator import Estimator, Finding, Trace
+from pulens.special import expit, ndtr, ndtri
 
 REGIONS = 100
 STARTS = ((0.1, 1.5, 1.1), (0.4, 1.0, 1.1), (0.05, 0.7, 1.3))

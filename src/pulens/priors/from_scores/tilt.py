@@ -15,12 +15,12 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from scipy.special import chdtri
 
 from pulens.counts.tally import Tally
 from pulens.priors._cells import cut
 from pulens.priors._estimator import Estimator, Finding, Trace
 from pulens.priors._shapes import Shape, profile
+from pulens.special import chdtri
 
 CELLS = 200
 
