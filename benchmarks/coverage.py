@@ -2,8 +2,11 @@
 
 Ranking worlds have known score distributions and differ in what is known of the class prior; design worlds
 (``pulens.testing.DesignWorld``) have strata, clusters or both, and are drawn anew for every set, so that a figure
-covers many of them. Prints, and writes with ``--csv``, one line per world, statistic and number: coverage, mean
-width, how often the whole interval lay below the truth, and how many sets were refused.
+covers many of them. In favoured worlds positives above the threshold are labelled several times as often: ``factor``
+asks for the range at that factor, whose end is the truth, and ``contradiction`` counts the sets in which random labels
+are refuted (false alarms where the factor is 1) in the place of coverage. Prints, and writes with ``--csv``, one line
+per world, statistic and number: coverage, mean width, how often the whole interval lay below the truth, and how many
+sets were refused.
 
 Usage: python benchmarks/coverage.py [--sets 200] [--jobs 2] [--worlds NAME,...] [--statistics NAME,...] [--csv FILE]
 """
@@ -25,7 +28,7 @@ from typing import Any, NamedTuple
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, ndtr
 
 import pulens
 from pulens import calibration
@@ -45,6 +48,7 @@ class Drawn(NamedTuple):
     thresholds: dict[str, float]
     truth: Callable[[str, str, float], float]  # of a metric, for a model, at a threshold
     design: tuple[DesignWorld, DesignRows] | None = None
+    favour: float = 1.0  # how many times as often positives above the threshold are labelled
 
 
 class Ranking(NamedTuple):
@@ -133,6 +137,53 @@ class Design(NamedTuple):
         population = Population(world, noise, [number, self.rows, self.strata])
         models = two_models(rows, noise, rng)
         return Drawn(rows.labels, models, told, dict.fromkeys("ab", AT), population.truth, (world, rows))
+
+
+class Favoured(NamedTuple):
+    """Normal scores; the upper half of positives is labelled ``favour`` times as often as the lower half."""
+
+    gap: float
+    prior: float
+    labelled: int
+    rows: int
+    favour: float = 1.0
+    knowledge: str = "known"  # known, interval (95%, from another study), audited (200 rows), estimated
+    scenario: str = "case-control"
+
+    def draw(self, rng: np.random.Generator, number: int) -> Drawn:
+        more = int(1.5 * self.favour * self.labelled) + 100 if self.scenario == "case-control" else 0
+        positive = np.concatenate([np.ones(more, bool), rng.random(self.rows) < self.prior])
+        scores = rng.normal(self.gap * positive)
+        chance = np.where(scores >= self.gap, 1.0, 1 / self.favour)
+        if self.scenario == "single-set":
+            chance = chance * min(self.labelled / (self.prior * self.rows * (1 + 1 / self.favour) / 2), 1.0)
+        labels = (positive & (rng.random(positive.size) < chance)).astype(int)
+        if more:  # the labelled rows were drawn separately
+            kept = np.append(np.flatnonzero(labels[:more])[: self.labelled], np.arange(more, positive.size))
+            labels[more:] = 0
+            labels, scores, positive = labels[kept], scores[kept], positive[kept]
+        told: dict[str, Any] = {"scenario": self.scenario, "class_prior": self.prior}
+        if self.knowledge == "interval":
+            told["class_prior"] = another_study(self.prior, labels, self.scenario, number)
+        elif self.knowledge == "audited":
+            del told["class_prior"]
+            told["audit"] = (int(rng.choice(positive[labels == 0], 200, replace=False).sum()), 200)
+        elif self.knowledge == "estimated":
+            told["class_prior"] = "auto"
+        return Drawn(labels, {"a": scores}, told, {"a": self.gap}, self.truth, favour=self.favour)
+
+    def truth(self, metric: str, model: str, threshold: float) -> float:
+        at = np.linspace(self.gap + 9, -9, 20_001)
+        recall, alarms = ndtr(self.gap - at), ndtr(-at)
+        precision = self.prior * recall / (self.prior * recall + (1 - self.prior) * alarms)
+        known = {
+            "roc_auc": float(ndtr(self.gap / math.sqrt(2))),
+            "average_precision": float(np.trapezoid(precision, recall)),
+            "recall": float(ndtr(self.gap - threshold)),
+        }
+        called = self.prior * known["recall"] + (1 - self.prior) * float(ndtr(-threshold))
+        known["precision"] = self.prior * known["recall"] / called
+        return {**known, "f1": 2 * self.prior * known["recall"] / (called + self.prior)}[metric]
 
 
 # --- statistics ------------------------------------------------------------------------------------------------------
@@ -259,9 +310,29 @@ def estimated(drawn: Drawn) -> Iterator[Found]:
         yield "class prior of a stratum", cell.prior_interval, float(world.class_priors[int(cell.name)])
 
 
+def factor(drawn: Drawn) -> Iterator[Found]:
+    """What is possible where labels favour high scores up to the world's factor; favoured worlds only."""
+    result = pulens.evaluate(
+        drawn.labels, drawn.models["a"], threshold=drawn.thresholds["a"], redraws=200, **drawn.told, labelling="random"
+    )
+    for name in ("roc_auc", "average_precision", "precision", "recall", "f1"):
+        ends = result.sensitivity(name, factor=drawn.favour).interval
+        kept = pulens.Interval(ends.low, ends.high, 0.95, "range")  # of sets that refute random labels too
+        yield name, kept, drawn.truth(name, "a", drawn.thresholds["a"])
+
+
+def contradiction(drawn: Drawn) -> Iterator[Found]:
+    """1 where random labels are refuted, as an interval without width: its coverage of 1 is how often that is."""
+    result = pulens.evaluate(drawn.labels, drawn.models["a"], confidence=None, **drawn.told, labelling="random")
+    fired = float(result.contradiction is not None)
+    yield "refuted", pulens.Interval(fired, fired, 0.95, "share"), 1.0
+
+
 ANY = {"evaluate": evaluate, "chosen": chosen, "compare": compare}
-STATISTICS = {**ANY, "calibrate": calibrate, "decide": decide, "reviews": reviews, "estimated": estimated}
-WORLDS: dict[str, Ranking | Design] = {
+OF_FAVOURED = {"factor": factor, "contradiction": contradiction}
+OF_DESIGNS = {"calibrate": calibrate, "decide": decide, "reviews": reviews, "estimated": estimated}
+STATISTICS = {**ANY, **OF_DESIGNS, **OF_FAVOURED}
+WORLDS: dict[str, Ranking | Design | Favoured] = {
     "g-60": Ranking("gaussian", 0.60, 0.30, 500, 5_000),
     "g-75": Ranking("gaussian", 0.75, 0.10, 200, 5_000),
     "g-90-small": Ranking("gaussian", 0.90, 0.30, 30, 1_000),
@@ -300,7 +371,15 @@ WORLDS: dict[str, Ranking | Design] = {
     "clusters-400": Design(1, 4_000, 400, 0.8, 10.0),
     "both-4-100": Design(4, 6_000, 400, 0.7, 60.0),
     "both-6-40": Design(6, 6_000, 400, 0.7, 150.0),
+    **{
+        f"favoured-{scenario}-{favour:g}-{knowledge}-{size}": Favoured(*sizes, favour, knowledge, scenario)
+        for scenario in ("case-control", "single-set")
+        for favour in (1.0, 3.0, 6.0)
+        for knowledge in ("known", "interval", "audited", "estimated")
+        for size, sizes in {"small": (1.5, 0.2, 600, 6_600), "large": (3.0, 0.2, 2_000, 22_000)}.items()
+    },
 }
+TAKES = {Ranking: {*ANY}, Design: {*ANY, *OF_DESIGNS}, Favoured: {*OF_FAVOURED}}  # kind of world: statistics
 
 
 def one_set(name: str, statistic: str, number: int) -> list[tuple[str, float, float, float]] | None:
@@ -336,7 +415,7 @@ def main() -> None:
             if not name.startswith(tuple(asked.worlds.split(","))):
                 continue
             for statistic in asked.statistics.split(","):
-                if isinstance(world, Ranking) and statistic not in ANY:
+                if statistic not in TAKES[type(world)]:
                     continue
                 tried = list(pool.map(one_set, repeat(name), repeat(statistic), range(asked.sets), chunksize=5))
                 ends = defaultdict(list)

@@ -448,6 +448,19 @@ def test_no_cut_or_contradicted_number_has_an_interval_narrower_than_a_thousandt
     assert cut > 0.3 * count
 
 
+@pytest.mark.parametrize("labelling", ["random", "practice"])
+@pytest.mark.parametrize("asked", [{}, {"class_prior": (0.14, 0.4)}])
+def test_precision_is_not_said_to_be_below_what_is_confirmed(labelling, asked):
+    """In one sample the labelled rows are positives, however they came to be labelled."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        positive = rng.random(400) < 0.3
+        scores, labels = rng.normal(2 * positive), (positive & (rng.random(400) < 0.4)).astype(int)
+        told = {"scenario": "single-set", "threshold": 1.0, "redraws": 100, "labelling": labelling}
+        result = pulens.evaluate(labels, scores, **told, **asked).estimates["precision"]
+        assert result.interval.low >= labels[scores >= 1].mean() - 1e-12
+
+
 def test_a_clipped_area_keeps_the_spread_of_the_sample():
     """An area of 1.02 +- 0.02 counts as one of 1 +- 0.02, so that the interval is [0.98, 1] and not [1, 1]."""
     rng = np.random.default_rng(5)

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 THOROUGH = 10  # every so many calls are repeated and asked again without limits
-PATIENCE = 90  # seconds after which a process that says nothing is ended
+PATIENCE = 90  # seconds after which a process that says nothing is ended, more where processors are crowded
 ROOM = 8  # gigabytes of addresses that a process may take beyond what it has when it begins
 KEPT = 40  # failures of each kind told in full
 
@@ -160,6 +160,8 @@ def campaign(
     make: Maker = one_call,
 ) -> Summary:
     """Calls from a number on, over several processes."""
+    from in_process import crowding
+
     summary, began = Summary(first), time.monotonic()
     with _prepared(of_commands=make is one_call) as place:
         numbers = iter(range(first, first + calls))
@@ -172,7 +174,7 @@ def campaign(
         while workers:
             ready = multiprocessing.connection.wait([worker.orders for worker in workers], timeout=5)
             for worker in list(workers):
-                if worker.orders not in ready and time.monotonic() - worker.since < PATIENCE:
+                if worker.orders not in ready and time.monotonic() - worker.since < PATIENCE * crowding():
                     continue
                 result, alive = _result(worker, worker.orders in ready)
                 summary.add(result)

@@ -33,13 +33,18 @@ class Outcome:
     memory: int  # bytes, at most, beyond what the process held before
 
 
+def crowding() -> float:
+    """How many processes share a processor: 1 at least."""
+    return max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+
+
 @contextlib.contextmanager
 def time_limit(seconds: int = LONGEST) -> Iterator[None]:
-    """Stop what takes longer; where others keep the processors busy, by the clock up to three times as long."""
+    """Stop what takes longer; by the clock three times as long, and more where others keep the processors busy."""
     began, worked = time.monotonic(), time.process_time()
 
     def stop(*_: object) -> None:
-        if time.process_time() - worked > seconds / 2 or time.monotonic() - began > 3 * seconds - 1:
+        if time.process_time() - worked > seconds / 2 or time.monotonic() - began > 3 * seconds * crowding() - 1:
             raise TooLong
         signal.alarm(seconds)
 

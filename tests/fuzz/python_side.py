@@ -39,6 +39,7 @@ def one_python_call(number: int, folder: Path, kinds: Sequence[str] = (), *, see
 
     from pulens.errors import LONGEST_TEXT, PulensError
 
+    _load()
     folder.mkdir(parents=True)
     before = Path.cwd()
     os.chdir(folder)
@@ -64,6 +65,16 @@ def one_python_call(number: int, folder: Path, kinds: Sequence[str] = (), *, see
         os.chdir(before)
         shutil.rmtree(folder, ignore_errors=True)
     return Result(number, words[0], ended, time.monotonic() - began, detail=detail[:3000])
+
+
+@functools.cache
+def _load() -> None:
+    """What calls need is loaded before the clock of the first one runs: half a library fails in odd ways ever after."""
+    from python_calls import functions, law, methods  # noqa: F401
+    from python_calls.libraries import has
+
+    for name in ("pandas", "polars", "pyarrow.csv", "torch", "scipy.stats", "sklearn.linear_model", "narwhals"):
+        has(name)
 
 
 def _end_of_traceback() -> str:

@@ -430,3 +430,66 @@ def test_a_slice_is_no_share_of_positives_in_strata():
     cells = gather_within(rows, list(range(40)), labelled_within=["a", "b"] * 20, class_prior=0.6, split="equal").within
     with pytest.raises(InputError, match="shares must be 2 numbers"):
         cells.coefficients(slice(1, 2))
+
+
+@pytest.mark.parametrize("positive", [np.array([None, 1], dtype=object), np.array([1]), [1], 1])
+def test_an_array_of_label_values_says_which_are_positive_in_fit(positive):
+    from pulens.learners import ElkanNoto
+
+    asked = {"method": ElkanNoto(), "class_prior": 0.5, "folds": 2, "redraws": 100}
+    result = pulens.fit(FEATURES, LABELS, positive=positive, **asked)
+    np.testing.assert_array_equal(result.scores, pulens.fit(FEATURES, LABELS, **asked).scores)
+
+
+def test_zero_as_the_positive_label_value_is_not_left_out_by_fit():
+    from pulens.learners import ElkanNoto
+
+    asked = {"method": ElkanNoto(), "class_prior": 0.8, "folds": 2, "redraws": 100}
+    result = pulens.fit(FEATURES, LABELS, positive=0, **asked)
+    np.testing.assert_array_equal(result.scores, pulens.fit(FEATURES, 1 - LABELS, **asked).scores)
+
+
+@pytest.mark.parametrize("budget", ["2026-01-01", 0, -3, 2.5, None, np.array([1, 2])])
+def test_what_is_no_number_of_rows_has_no_forecast(budget):
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"label": LABELS, "score": SCORES, "id": np.arange(120)})
+    result = pulens.plan_audit(rows, budget=20, threshold=0.5, id="id").forecast
+    assert result.width("f1", 20)[0] > 0
+    for given in (budget, pandas.Timestamp("2026-01-01")):
+        with pytest.raises(PulensError, match="budget must be a whole number of rows"):
+            result.width("f1", given)
+
+
+@pytest.mark.parametrize("bins", [0, -1, -(10**400), 10**400])
+@pytest.mark.parametrize("basis", ["noise", "guarantee"])
+def test_what_is_no_number_of_bins_is_refused_by_guarantees(bins, basis):
+    with pytest.raises(PulensError, match="bins must be a whole number"):
+        pulens.calibration.sample_size_for_error(0.1, 0.3, bins=bins, basis=basis)
+    with pytest.raises(PulensError, match="bins must be a whole number"):
+        pulens.calibration.evaluation_bound(0.3, 100, 1000, bins)
+
+
+@pytest.mark.parametrize("bins", [0, -1, 10**12])
+def test_what_is_no_number_of_bins_is_refused_by_checked_rows(bins):
+    from pulens.audits import Reviews
+
+    reviews = Reviews.reviewed_above([0] * 8, np.arange(8) / 10, 0, answers=[1, 0] * 4)
+    with pytest.raises(PulensError, match="bins must be a whole number"):
+        pulens.calibration.reviewed_reliability(reviews, np.arange(8) / 10, bins=bins)
+
+
+@pytest.mark.parametrize("odd", ["0.3", True, [[1.0]], None, np.datetime64("NaT"), object()])
+def test_what_is_no_threshold_has_no_recall_in_strata(odd):
+    rows = [1, 0, 1, 0, 0, 1, 0, 0, 0, 1] * 4
+    strata = {"labelled_within": ["a", "b"] * 20, "class_prior": 0.6, "split": "equal"}
+    within = gather_within(rows, list(range(40)), **strata).within
+    assert within.recalls(20).shape == (2,)
+    with pytest.raises(PulensError, match="thresholds must be numbers"):
+        within.recalls(odd)
+
+
+@pytest.mark.parametrize("odd", ["0.3", [0.1, 0.2], object(), 10**400])
+def test_what_is_no_rate_is_recovered_from_nothing(odd):
+    recovery = pulens.decide(LABELS, SCORES, class_prior=0.6, capacity=5, redraws=100).counted.recovery
+    with pytest.raises(PulensError, match="rates must be numbers"):
+        recovery.rates(0.5, odd, 0.0)

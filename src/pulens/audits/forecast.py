@@ -20,7 +20,7 @@ from pulens.audits.limits import IntervalKind, one_tail
 from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, nearest, shown
 from pulens.frozen import FrozenMapping
-from pulens.scalars import is_among, real
+from pulens.scalars import is_among, real, whole
 from pulens.types import Floats
 
 BUDGETS = (25, 50, 100, 200, 400, 700, 1000)
@@ -46,6 +46,9 @@ class RowsNeeded:
         return f"{in_words(self.metric)} within an interval {self.width:.3g} wide: about {rows} rows{beyond}"
 
 
+_NOTHING_LEFT = "Every row has been checked: there is nothing left to forecast."
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AuditForecast(Answer):
     """Expected widths of intervals, one number a budget, for each guess of where positives are.
@@ -66,24 +69,32 @@ class AuditForecast(Answer):
 
     def width(self, metric: str, budget: int) -> tuple[float, float]:
         """Narrowest and widest forecast at a budget; between two simulated ones on a straight line in logarithms."""
-        _check_metric(metric)
-        ends = [_width_at(self.budgets, line[metric], budget) for line in self.widths.values()]
+        self._check(metric)
+        number = whole(budget)
+        if number is None or number < 1:
+            raise AssumptionError(f"budget must be a whole number of rows, 1 or more, got {shown(budget)}.")
+        ends = [_width_at(self.budgets, line[metric], number) for line in self.widths.values()]
         return min(ends), max(ends)
 
     def rows_for(self, metric: str, width: float) -> RowsNeeded:
         """How many rows in all must be checked for an interval of this width."""
-        _check_metric(metric)
+        self._check(metric)
         if not 0 < real(width) < 1:
             raise AssumptionError(
                 f"width must lie between 0 and 1, got {shown(width)}: write a width of 10 points as 0.1."
             )
-        result = [_rows_at(self.budgets, line[metric], width, self.rows) for line in self.widths.values()]
+        result = [_rows_at(self.budgets, line[metric], real(width), self.rows) for line in self.widths.values()]
         rows = [number for number, _ in result]
         return RowsNeeded(metric, float(width), min(rows), max(rows), any(beyond for _, beyond in result))
 
+    def _check(self, metric: str) -> None:
+        _check_metric(metric)
+        if not self.budgets:
+            raise AssumptionError(_NOTHING_LEFT)
+
     def __str__(self) -> str:
         if not self.budgets:
-            return "Every row has been checked: there is nothing left to forecast."
+            return _NOTHING_LEFT
         shown = [budget for budget in self.budgets if budget in (50, 200, 1000)] or list(self.budgets[-1:])
         if self.checked:
             shown = list(self.budgets[:1])
@@ -234,7 +245,7 @@ def _falling(budgets: Sequence[int], widths: Sequence[float]) -> tuple[Floats, F
 
 def _width_at(budgets: Sequence[int], widths: Sequence[float], budget: int) -> float:
     rows, falling = _falling(budgets, widths)
-    result = float(np.exp(np.interp(math.log(max(budget, 1)), rows, falling)))
+    result = float(np.exp(np.interp(math.log(budget), rows, falling)))
     return result * math.sqrt(budgets[-1] / budget) if budget > budgets[-1] else result
 
 

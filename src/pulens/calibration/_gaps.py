@@ -183,4 +183,8 @@ def norm_of(gaps: Floats, population: Floats, norm: float) -> float:
     differences = np.abs(gaps[filled]) / population[filled]
     if math.isinf(norm):
         return float(differences.max(initial=0.0))
-    return float((population[filled] @ differences**norm) ** (1 / norm))
+    largest = float(differences.max(initial=0.0))
+    if not largest:
+        return 0.0
+    # powers of shares of the largest difference: those of the differences themselves vanish in high norms
+    return float(largest * (population[filled] @ (differences / largest) ** norm) ** (1 / norm))

@@ -391,8 +391,10 @@ def _other_norm(
         return value, corrected, float((reach[filled] / population[filled]).max(initial=0.0))
     slope = np.zeros_like(gaps.gap)
     if value > 0:
-        ratio = np.abs(gaps.gap[filled]) / (population[filled] * value)
-        slope[filled] = np.sign(gaps.gap[filled]) * ratio ** (norm - 1)
+        share = np.abs(gaps.gap[filled]) / population[filled]
+        share /= share.max()  # of the largest, as in norm_of
+        total = population[filled] @ share**norm
+        slope[filled] = np.sign(gaps.gap[filled]) * share ** (norm - 1) * total ** (1 / norm - 1)
     return value, corrected, value + quantile * math.sqrt(gaps.variance_of_sum(slope))
 
 

@@ -21,6 +21,7 @@ from pulens.answer import Answer
 from pulens.audits import Reviews
 from pulens.audits.answers import POSITIVE, UNDECIDED
 from pulens.audits.limits import DRAWS, draw_totals, one_tail, quantile
+from pulens.calibration.binning import check_bins
 from pulens.confidence import check_confidence
 from pulens.errors import InputError
 from pulens.estimate import Interval
@@ -132,9 +133,7 @@ def reviewed_reliability(
 
 def _edges(promised: Floats, checked: Floats, bins: int | None) -> Floats:
     """Cuts between checked rows: equal numbers of them in each bin, ties together."""
-    many = int(np.clip(checked.size // ROWS_PER_BIN, FEWEST_BINS, MOST_BINS)) if bins is None else bins
-    if many < 1:
-        raise InputError(f"bins must be 1 or more, got {bins!r}.")
+    many = int(np.clip(checked.size // ROWS_PER_BIN, FEWEST_BINS, MOST_BINS)) if bins is None else check_bins(bins)
     inner = np.quantile(checked, np.arange(1, many) / many, method="lower")
     inner = np.unique(inner[inner < promised.max()])
     return np.concatenate([[-np.inf], inner, [float(promised.max())]])

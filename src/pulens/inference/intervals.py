@@ -42,6 +42,8 @@ class MetricInterval(NamedTuple):
 class MetricIntervals(ABC):
     """Finds intervals of the metrics of one evidence, however its labels are taken to have come about."""
 
+    evidence: Any
+
     @abstractmethod
     def of(
         self,

@@ -93,7 +93,8 @@ class LabelCoding:
     """
 
     def __init__(self, positive: Any = None, negative: Any = None, unlabelled: Any = None) -> None:
-        given = {LABELLED: _as_tuple(positive), UNLABELLED: _as_tuple(unlabelled), NEGATIVE: _as_tuple(negative)}
+        self.positive = _as_tuple(positive)
+        given = {LABELLED: self.positive, UNLABELLED: _as_tuple(unlabelled), NEGATIVE: _as_tuple(negative)}
         self._is_declared = any(given.values())
         self._is_closed = not given[LABELLED] or bool(given[UNLABELLED])
         self._negative_is_said = bool(given[NEGATIVE])

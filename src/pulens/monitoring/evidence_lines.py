@@ -6,9 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from pulens.special import betaln, ndtr
 
 from pulens.monitoring.noise import NoiseLevels
+from pulens.special import betaln, ndtr
 from pulens.types import Floats, Places
 
 LIFE = 50.0  # half of the budget is spent in so many windows, and some is always left

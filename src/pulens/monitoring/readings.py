@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from pulens.special import ndtr
 
 from pulens.counts.tally import Tally
 from pulens.evidence import IntervalOptions
@@ -23,6 +22,7 @@ from pulens.monitoring.rates import METRICS, Parts, WindowRate, parts_of, rate_o
 from pulens.monitoring.shift import CellReference
 from pulens.scenario import Scenario
 from pulens.selection import Favouring, Practice, TiltedEvidence
+from pulens.special import ndtr
 from pulens.types import Booleans, Floats
 
 LEAST = 0.05  # of the mean weight of a positive: however labels came about, a rise of d is a rise of the share

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pulens.counts.tally import Tally, Totals
-from pulens.errors import PulensError, listed
+from pulens.errors import InputError, PulensError, listed, shown
 from pulens.recovery._checks import check_numbers, check_shares, check_unlabelled_prior
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency
@@ -137,10 +137,13 @@ class Recovery:
     def rates(self, labelled: Any, unlabelled: Any, negative: Any) -> tuple[Any, Any]:
         """True and false positive rate from the observed rates of the three kinds of row."""
         observed = (labelled, unlabelled, negative)
-        gamma, eta = (
-            sum(coefficient * rate for coefficient, rate in zip(coefficients, observed, strict=True) if coefficient)
-            for coefficients in (self.true_positive_rate, self.false_positive_rate)
-        )
+        try:
+            gamma, eta = (
+                sum(coefficient * rate for coefficient, rate in zip(coefficients, observed, strict=True) if coefficient)
+                for coefficients in (self.true_positive_rate, self.false_positive_rate)
+            )
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InputError(f"rates must be numbers, or arrays of one shape, got {shown(observed)}.") from error
         return gamma, eta
 
 

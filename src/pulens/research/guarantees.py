@@ -85,7 +85,7 @@ def evaluation_bound(
     (0.39669, 'binning')
     """
     _check_sizes(class_prior, labelled, unlabelled, lipschitz)
-    _check_at_least_one(bins)
+    _check_some(bins)
     exponent = bins * math.log(2)
     if confidence is not None:
         exponent += math.log(1 / (1 - check_confidence(confidence)))
@@ -178,7 +178,7 @@ def training_bound(
     _check_sizes(class_prior, labelled, unlabelled, lipschitz)
     if (vc_dimension is None) == (information is None):
         raise PulensError("give exactly one of vc_dimension and information (fCMI in nats).")
-    _check_at_least_one(bins)
+    _check_some(bins)
     known = information_bound(vc_dimension, labelled + unlabelled) if vc_dimension is not None else information
     assert known is not None
     if not known >= 0 or not (unlabelled_information is None or unlabelled_information >= 0):
@@ -285,6 +285,8 @@ def sample_size_for_error(
         )
     if not is_among(basis, ("noise", "guarantee")):
         raise PulensError(f"basis must be 'noise' or 'guarantee', got {basis!r}.")
+    if bins is not None:
+        _check_some(bins)
 
     def reached(labelled: int) -> tuple[float, int]:
         unlabelled = max(1, math.ceil(labelled * unlabelled_per_labelled))
@@ -326,6 +328,6 @@ def _check_sizes(class_prior: float, labelled: float, unlabelled: float, lipschi
         raise PulensError(f"lipschitz must be at least 0, got {lipschitz!r}; a well calibrated model has 1.")
 
 
-def _check_at_least_one(bins: int) -> None:
-    if bins < 1:
-        raise PulensError(f"bins must be a whole number of at least 1, got {shown(bins)}.")
+def _check_some(bins: int) -> None:
+    if not 1 <= bins <= MOST_ROWS:
+        raise PulensError(f"bins must be a whole number from 1 to {MOST_ROWS:g}, got {shown(bins)}.")

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.containers import plain_array
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally, Totals
-from pulens.errors import InputError, listed
+from pulens.errors import InputError, listed, shown
 from pulens.inputs.columns import CROSSED, NULL
 from pulens.types import Floats
 
@@ -109,7 +110,9 @@ class LabellingCells:
 
     def above(self, thresholds: Any) -> NDArray[np.float64]:
         """Rows of each kind at or above each threshold in every cell, of shape (cells, 3, thresholds)."""
-        wanted = np.atleast_1d(np.asarray(thresholds))
+        wanted = np.atleast_1d(plain_array(thresholds))
+        if wanted.ndim > 1 or wanted.dtype.kind not in "fiu":
+            raise InputError(f"thresholds must be numbers, got {shown(thresholds)}.")
         result = np.zeros((len(self), 3, wanted.size))
         for index, tally in enumerate(self.tallies):
             result[index] = counts_above(tally, wanted)

@@ -222,9 +222,10 @@ def read_rows(
             if name in (*with_label, *apart, *drop):
                 raise InputError(f"column {name!r} cannot be learned from: it is the label or an id, or left out.")
         given = labels if labels is not None else _as_list(raw[with_label[0]])
-        codes = LabelCoding(positive if positive else None).encode(given, row_name=asked.row_name, is_whole=False)
+        coding = LabelCoding(positive)
+        codes = coding.encode(given, row_name=asked.row_name, is_whole=False)
         refuse_known_negatives(codes, "fit")
-        _check_both(codes, positive, label, given)
+        _check_both(codes, coding.positive, label, given)
         typed = typed_table(raw, asked, features, () if features else (*with_label, *apart, *drop))
     if len(typed) != codes.size:
         raise InputError(f"there are {len(typed):,} rows but {codes.size:,} labels.")
@@ -238,13 +239,12 @@ def _as_list(column: Any) -> Any:
     return plain(column) if hasattr(column, "to_pylist") else plain_values(column)
 
 
-def _check_both(codes: NDArray[np.int8], positive: Any, label: str | None, given: Any) -> None:
+def _check_both(codes: NDArray[np.int8], positive: tuple[Any, ...], label: str | None, given: Any) -> None:
     labelled = int((codes == 1).sum())
     if 0 < labelled < codes.size:
         return
     held = list(dict.fromkeys("" if value is None else str(value) for value in list(given)))
-    wanted = positive if isinstance(positive, list | tuple) else [positive]
-    wrong = f"has the label value {listed(wanted)}" if positive else "is labelled positive (1)"
+    wrong = f"has the label value {listed(positive)}" if positive else "is labelled positive (1)"
     if labelled:
         wrong = "is unlabelled" if positive else "is unlabelled (0 or empty)"
     raise InputError(

@@ -100,7 +100,9 @@ def estimate(
         "rests_on": taken,
         "notice": told or None,
     }
-    return as_confirmed(Estimate(name, known, interval, **result), metric, evidence)  # type: ignore[arg-type]
+    # under labels as in practice numbers are read off rows that stand for all positives: those confirm nothing
+    rows = doubts.evidence if doubts is not None and evidence.labelling == "practice" else evidence
+    return as_confirmed(Estimate(name, known, interval, **result), metric, rows)  # type: ignore[arg-type]
 
 
 def _how_sure(

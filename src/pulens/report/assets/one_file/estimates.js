@@ -125,7 +125,7 @@ const estimates = (() => {
       interval = atLeastSoWide(interval, facts);
       sources = Object.fromEntries(Object.entries(sources).map(([name, each]) => [name, atLeastSoWide(each, facts)]));
     }
-    interval = notBelow(interval, confirmedShare(facts, found, threshold));
+    interval = notBelow(interval, confirmedShare(facts, (doubts && found.rows) || found, threshold));
     return withhold({ ...base, interval, sources, undefined_because: null }, facts, found);
   }
 

@@ -123,7 +123,7 @@ const practice = (() => {
     const counts = tallies.make(tally.thresholds, recall.map((rate) => (rate * total) / squares), listOf(tally, scenario), new Float64Array(tally.size));
     const { method, interval, assumption, notices, isUnknown } = given;
     const population = { value: prior, unlabelled: prior, method, interval, unlabelledInterval: interval, assumption, notices, isUnknown };
-    return { ...evidence.make(counts, population, "case-control"), held: found.held, inPractice: true };
+    return { ...evidence.make(counts, population, "case-control"), held: found.held, inPractice: true, rows: found };
   }
 
   // Even levels in an order of chance that nothing else shares.
