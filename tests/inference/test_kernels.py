@@ -134,16 +134,11 @@ def test_redraws_do_not_depend_on_the_number_of_threads() -> None:
     assert not np.array_equal(answers[0], other)
 
 
-@pytest.mark.parametrize(
-    ("size", "scores", "weight"),
-    [(60, 5, 1), (4000, 5, 1), (4000, 200, 1), (60, 5, 1.5), (4000, 200, 0.37)],
-    ids=["rows", "poisson", "poisson by table", "multinomial", "poisson by table, of weights"],
-)
-def test_redrawn_rates_have_the_mean_and_spread_of_a_resample(size: int, scores: int, weight: float) -> None:
+@pytest.mark.parametrize("size", [60, 4000], ids=["multinomial", "poisson"])
+def test_redrawn_rates_have_the_mean_and_spread_of_a_resample(size: int) -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat([1, 0], [size // 4, size - size // 4])
-    weights = None if weight == 1 else np.full(size, weight)
-    tally = Tally.from_arrays(labels, rng.integers(0, scores, size), weights)
+    tally = Tally.from_arrays(labels, rng.integers(0, 5, size))
     drawn = redraw_tally(tally, Resampling(redraws=4000), lambda r: (r.labelled, r.unlabelled))
     for kind, counts in enumerate((tally.labelled, tally.unlabelled)):
         rates = np.concatenate([chunk[kind] for chunk in drawn])

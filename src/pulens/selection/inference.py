@@ -144,9 +144,6 @@ class SelectionInference(MetricIntervals):
 
     def _tilts(self, share: float | None, priors: Floats, spread: float = 1.0) -> Floats:
         """A tilt for each redraw, whose shares of positives among the unlabelled rows are given, and who is aside."""
-        key = share, priors.size, spread
-        if key in self._known_tilts:  # chunks of redraws share them
-            return self._known_tilts[key]
         levels = _levels(priors.size, self.resampling.seed, LEVELS_KEY)
 
         def both(share: float, levels: Floats) -> Floats:
@@ -154,7 +151,7 @@ class SelectionInference(MetricIntervals):
             return np.stack([tilts, self.tilts.aside(share, tilts)])
 
         if share is not None:
-            return self._known_tilts.setdefault(key, both(share, levels))
+            return both(share, levels)
         nodes = distinct(quantiles(priors, np.linspace(0, 1, NODES)))
         table = np.stack([both(float(node), np.sort(levels)) for node in nodes], axis=1)
         index = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
@@ -163,10 +160,6 @@ class SelectionInference(MetricIntervals):
         part = np.divide(priors - nodes[index], wide, out=np.zeros(priors.size), where=wide > 0)
         rank = np.argsort(np.argsort(levels))
         return np.asarray((1 - part) * table[:, index, rank] + part * table[:, after, rank])
-
-    @cached_property
-    def _known_tilts(self) -> dict[Any, Floats]:
-        return {}
 
     def _recovered(
         self, rates: Any, totals: Any, priors: Floats, tilts: Floats, *, of_these_rows: bool = False

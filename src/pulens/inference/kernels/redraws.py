@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pulens.containers import distinct
 from pulens.counts.tally import Tally, Totals
 from pulens.inference.kernels.resampling import Resampling
-from pulens.special import pdtr
-from pulens.types import Floats, Whole
+from pulens.types import Floats
 
 Answer = TypeVar("Answer")
 MOST_BLOCKS = 256  # distinct thresholds kept for redraws
 MULTINOMIAL_ROWS = 1000  # more rows are redrawn by Poisson counts: twice as fast, and their total is then steady
-BITS, UNSURE, MOST_MEANS = 12, 255, 64  # of tables of Poisson counts: slots, those that say nothing, and means
 CHUNK_CELLS = 1 << 15  # redraws times thresholds held at once, per kind of row: what a core's cache holds
 
 
@@ -69,73 +66,27 @@ def _sizes(totals: Totals) -> tuple[int, int, int]:
     return tuple(max(round(n), 1) if n else 0 for n in totals)  # type: ignore[return-value]
 
 
-class KindRedraws:
-    """One kind of row, ready to be drawn again: how many are drawn in each cell between thresholds.
-
-    Up to a thousand rows are drawn as such, with replacement. More are Poisson counts: where cells hold few rows, 12
-    random bits say the count by a table, and further bits where these do not settle it. Both are the distributions that
-    numpy's ``multinomial`` and ``poisson`` draw from, which take five to eight times as long.
-    """
-
-    def __init__(self, expected: Floats, rows: int) -> None:
-        self.expected, self.rows, self.total = expected, rows, float(expected.sum())
-        self.is_whole = bool((expected == np.rint(expected)).all()) and self.total == rows  # not so with weights
-        self.means = distinct(expected)
-        self.has_table = rows > MULTINOMIAL_ROWS and self.means.size <= MOST_MEANS and self.means[-1] <= MOST_MEANS
-        if self.has_table:
-            self._build()
-
-    def _build(self) -> None:
-        counts = np.arange(UNSURE)
-        below = pdtr(counts, self.means[:, None])  # the chance of at most that many
-        self.of_cell = np.searchsorted(self.means, self.expected).astype(np.int32)
-        self.below = (below + np.arange(self.means.size)[:, None]).ravel()
-        self.table = np.zeros((self.means.size, 1 << BITS), np.uint8)
-        for row, ends in zip(self.table, np.ceil(below * (1 << BITS)).astype(np.intp), strict=True):
-            row[: ends[-1]] = np.repeat(counts, np.diff(ends, prepend=0))
-            row[ends[ends > 0] - 1] = UNSURE  # a count ends within these slots
-
-    def drawn(self, rng: np.random.Generator, rows: Whole, size: int) -> NDArray[Any]:
-        """Counts of shape (size, cells); ``rows`` says of how many rows each draw is, up to a thousand."""
-        cells = self.expected.size
-        if self.has_table:
-            return self._looked_up(rng, size)
-        if self.rows > MULTINOMIAL_ROWS:
-            return rng.poisson(self.expected, (size, cells))
-        if not self.is_whole:
-            return rng.multinomial(rows, self.expected / self.total, size)
-        cell = np.repeat(np.arange(cells), self.expected.astype(np.intp))
-        chosen = cell[rng.integers(0, self.rows, int(rows.sum()), dtype=np.uint16)]
-        chosen += np.repeat(np.arange(size) * cells, rows)
-        return np.bincount(chosen, minlength=size * cells).reshape(size, cells)
-
-    def _looked_up(self, rng: np.random.Generator, size: int) -> NDArray[np.uint8]:
-        bits = rng.integers(0, 1 << 16, (size, self.expected.size), dtype=np.uint16)
-        result = self.table.ravel()[(self.of_cell << BITS) + (bits >> (16 - BITS))]
-        unsure = np.flatnonzero(result == UNSURE)
-        mean = self.of_cell[unsure % self.expected.size]
-        level = (bits.ravel()[unsure] + rng.random(unsure.size)) / (1 << 16)
-        result.ravel()[unsure] = np.searchsorted(self.below, mean + level, side="right") - mean * UNSURE
-        return result
-
-
-def _chunk(
-    kinds: Sequence[KindRedraws | None], cells: int, size: int, sequence: np.random.SeedSequence, random_totals: bool
-) -> BootstrapCounts:
+def _chunk(tally: Tally, size: int, sequence: np.random.SeedSequence, random_totals: bool) -> BootstrapCounts:
     rng = np.random.Generator(np.random.PCG64(sequence))
     normal = rng.standard_normal(size)
-    sizes = np.array([0 if kind is None else kind.rows for kind in kinds])
+    sizes = _sizes(tally.totals)
     if random_totals:
-        drawn = rng.multinomial(sizes.sum(), sizes / sizes.sum(), size)
-        drawn = np.where((sizes > 0) & (drawn == 0), 1, drawn)
+        share = np.array(sizes, float) / sum(sizes)
+        drawn = rng.multinomial(sum(sizes), share, size)
+        drawn = np.where((np.array(sizes) > 0) & (drawn == 0), 1, drawn)
     else:
-        drawn = np.broadcast_to(sizes, (size, 3))
+        drawn = np.broadcast_to(np.array(sizes), (size, 3))
     rates = []
-    for kind, rows in zip(kinds, drawn.T, strict=True):
-        if kind is None:
-            rates.append(np.zeros((size, cells)))
+    for at, n, column in zip(tally.increments(), sizes, drawn.T, strict=True):
+        if not n:
+            rates.append(np.zeros((size, len(tally))))
             continue
-        running = np.cumsum(kind.drawn(rng, rows, size), axis=1, dtype=np.float64)
+        expected = np.maximum(np.asarray(at, float), 0.0)
+        if n <= MULTINOMIAL_ROWS:
+            counts = rng.multinomial(column, expected / expected.sum(), size)
+        else:
+            counts = rng.poisson(expected, (size, expected.size))
+        running = np.cumsum(counts, axis=1, dtype=np.float64)
         running /= running[:, -1:]
         rates.append(running)
     return BootstrapCounts(rates[0], rates[1], rates[2], tuple(drawn.T.astype(float)), normal)
@@ -165,11 +116,9 @@ def redraw_tally(
     sizes = [min(per_chunk, resampling.redraws - start) for start in range(0, resampling.redraws, per_chunk)]
     seeds = np.random.SeedSequence(resampling.seed).spawn(len(sizes))
     jobs = list(zip(sizes, seeds, strict=True))
-    expected = (np.maximum(np.asarray(at, float), 0.0) for at in tally.increments())
-    kinds = [KindRedraws(at, n) if n else None for at, n in zip(expected, _sizes(tally.totals), strict=True)]
 
     def do(job: tuple[int, np.random.SeedSequence]) -> Answer:
-        return work(_chunk(kinds, len(tally), *job, random_totals))
+        return work(_chunk(tally, job[0], job[1], random_totals))
 
     if len(jobs) == 1 or resampling.workers == 1:
         return [do(job) for job in jobs]
