@@ -70,7 +70,7 @@ def test_same_input_same_bytes(capsys, table):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--class-prior", "1.5"], "class_prior must be"),
+        (["--class-prior", "1.5"], "--class-prior must be"),
         (["--class-prior", "often"], "--class-prior must be a number such as 0.2"),
         (
             ["--class-prior", "0.5", "--score", "p"],

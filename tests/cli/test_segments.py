@@ -115,7 +115,7 @@ def test_one_class_prior_in_case_control_data_is_refused_with_the_ways_out(score
         (["--same-prior"], "--same-prior is for segments: name their column with --group-by"),
         (["--segment-prior", "north=0.1"], "--segment-prior is for segments"),
         (["--group-by", "site", *GIVEN, "--class-prior", "0.2"], "--segment-prior and --class-prior both say"),
-        (["--group-by", "site", "--same-prior"], "same_prior takes one class prior for every segment"),
+        (["--group-by", "site", "--same-prior"], "--same-prior takes one class prior for every segment"),
         (["--group-by", "site", "--segment-prior", "0.1"], "is written SEGMENT=SHARE, such as north=0.1, got '0.1'"),
         (["--group-by", "site", "--bounds"], "'--bounds' is for one evaluation"),
         (["--group-by", "site", *GIVEN, "--metric", "recal"], "recal"),

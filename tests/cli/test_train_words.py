@@ -72,7 +72,7 @@ def refused(capsys, *words):
         (["--feature", "a", "--drop", "a"], "--feature 'a' and --drop 'a' contradict each other"),
         (["--feature", "a", "--feature", "a"], "--feature 'a' was given 2 times"),
         (["--set", "n_estimators=3"], "n_estimators was given twice"),
-        (["--set", "class_prior=0.3"], "class_prior was given twice"),
+        (["--set", "class_prior=0.3"], "--class-prior was given twice"),
         (["--set", "positive=yes"], "is said with --positive"),
         (["--set", "max_depths=3"], "Did you mean 'max_depth'?"),
         (["--set", "max_depth=deep"], "--set max_depth must be a whole number or none, got 'deep'"),

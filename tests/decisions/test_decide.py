@@ -311,9 +311,10 @@ def test_evaluate_leads_with_the_top_that_was_asked_for(tmp_path, capsys):
     ]
     main(words)
     shown = capsys.readouterr().out
-    assert shown.startswith("Check 20 rows: expect ")
-    assert "the first 20 of 1,500 rows (1.33%)\n  positives among them (a prediction): " in shown
-    assert "the first 15 of 1,500 rows (1.00%)" in shown
+    table, _, rest = shown.partition("\nlabels  ")
+    assert "first rows    positives expected          interval    share of all positives\n" in table
+    assert [line.split()[0] for line in table.partition("positives\n")[2].splitlines()[:2]] == ["20", "15"]
+    assert "ROC AUC" in rest
     main([*words, "--json", "-"])
     first, second = json.loads(capsys.readouterr().out)["top"]
     assert (first["k"], second["k"], first["of"]) == (20, 15, 1500)

@@ -330,4 +330,4 @@ def test_class_priors_of_segments_follow_from_that_which_all_rows_are_evaluated_
     frame = people_with_three_rows()
     asked = {"class_prior": (0.2, 0.5), "threshold": 1.0, "labelling": labelling, "confidence": None, **clusters}
     whole = pulens.evaluate(frame, **asked)
-    assert f"({whole.class_prior} of all rows)" in evaluate_by(frame, "half", **asked).prior_words
+    assert f"(overall {whole.class_prior})" in evaluate_by(frame, "half", **asked).prior_words

@@ -59,7 +59,7 @@ def test_every_door_takes_what_a_reading_holds() -> None:
 def test_evidence_given_to_a_door_answers_as_its_rows_do(door, monkeypatch) -> None:
     assumed = {"class_prior": 0.4, "scenario": "single-set"}
     evidence, expected = gather(*rows(), **assumed), door(*rows(), **assumed)
-    monkeypatch.setattr("pulens.evidence.question.read_tally", None)  # reading again would call it
+    monkeypatch.setattr("pulens.evidence.question.read_counts", None)  # reading again would call it
     assert str(door(evidence)) == str(expected)
 
 

@@ -188,6 +188,8 @@ def _around(
     model: Floats, linear: LinearAtThresholds, own: Evidence, grid: Floats, indices: Floats, resampling: Resampling
 ) -> tuple[Floats, Floats] | tuple[None, None]:
     """The band around a curve; none where there are too few clusters or rows for one."""
+    if own.has_too_few_clusters:
+        return None, None
     together = own if own.buckets is None else WeightedEvidence.of(as_one_cell(own, IntervalOptions()))
     low: Floats | None
     high: Floats | None

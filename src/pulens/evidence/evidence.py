@@ -124,6 +124,10 @@ class Evidence:
         """Of rows that were taken for one cell those rows; else the evidence itself."""
         return self
 
+    def of_other_rows(self, rows: Evidence) -> Evidence:
+        """Other rows as this evidence takes them: those of one cell within it, and else as they are."""
+        return rows
+
     @property
     def has_too_few_clusters(self) -> bool:
         """Whether rows belong together in so few clusters that no interval can be found."""

@@ -454,7 +454,7 @@ def read_bucket_tallies(
 def read_counts(source: Any, scores: Any = None, *, group_by: Any = None, cluster: Any = None, **reading: Any) -> Any:
     """Rows counted as their design says: by cluster where some belong together, separately where ``group_by`` is given.
 
-    What :func:`read_tally`, :func:`read_buckets`, :func:`read_tallies` or :func:`read_bucket_tallies` returns.
+    What :func:`read_tally`, :func:`read_buckets`, :func:`read_tallies` or ``read_bucket_tallies`` returns.
 
     >>> print(read_counts([1, 0, 0], [3, 2, 1]), read_counts([1, 0, 0], [3, 2, 1], cluster=[1, 1, 2]), sep="; ")
     Tally(1 labelled, 2 unlabelled, 3 distinct scores); BucketTally(1 labelled, 2 unlabelled, 3 distinct scores, 2...

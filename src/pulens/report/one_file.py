@@ -104,6 +104,7 @@ def _practice() -> dict[str, Any]:
         "uneven": UNEVEN,
         "levels": order(inference.LEVELS_KEY),
         "hidden": order(inference.HIDDEN_KEY),
+        "chosen_again": inference.CHOSEN_AGAIN,
     }
 
 

@@ -15,7 +15,7 @@ from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
 from pulens.inference.bootstrap import values_at_threshold
-from pulens.inference.chosen import Chooser, limits_of_choice
+from pulens.inference.chosen import Choice, limits_of_choice
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.jackknife import redraw_buckets
 from pulens.inference.kernels.quantiles import percentiles, quantiles
@@ -49,7 +49,7 @@ class SelectionInference(MetricIntervals):
     evidence: Evidence
     resampling: Resampling
     practice: Practice
-    choice: Chooser | None = None  # how the threshold was chosen on the same rows, if it was
+    choice: Choice | None = None  # how the threshold was chosen on the same rows, if it was
 
     @cached_property
     def tilts(self) -> TiltDistribution:
@@ -83,7 +83,7 @@ class SelectionInference(MetricIntervals):
         if not ends:
             return None
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
-        if self.choice is not None and metric.reads == "threshold":
+        if self.choice is not None and metric.reads == "threshold" and threshold == self.choice.threshold:
             low, high = self._of_choice(metric, known, (low, high), parameters)
         low, high = holding(known, low, high)
         if self.resampling.factor != 1:  # more was drawn than rows: what that adds is what it adds for random labels

@@ -13,7 +13,7 @@ from pulens.errors import AssumptionError, shown
 from pulens.estimate import Interval
 from pulens.evidence import Design, Evidence
 from pulens.evidence.combinations import refuse_together
-from pulens.inference.chosen import Chooser
+from pulens.inference.chosen import Choice
 from pulens.inference.intervals import MetricIntervals, interval_estimator
 from pulens.inference.kernels.resampling import Resampling
 from pulens.metrics.parts.rests_on import is_estimated
@@ -110,7 +110,7 @@ def told_under(interval: Interval | None, evidence: Evidence) -> Interval | None
     return replace(interval, guarantee=labels.guarantee)
 
 
-def estimator_of(evidence: Evidence, resampling: Resampling, choice: Chooser | None = None) -> MetricIntervals:
+def estimator_of(evidence: Evidence, resampling: Resampling, choice: Choice | None = None) -> MetricIntervals:
     """What finds intervals of metrics that are read off this evidence."""
     if evidence.labels is None:
         return interval_estimator(evidence, resampling, choice)

@@ -24,7 +24,6 @@ from pulens.inference.method import IntervalMethod, Limits
 from pulens.priors import ClassPrior, population_prior
 from pulens.selection.practice import Favouring, Practice
 from pulens.selection.tilts import TiltDistribution, TiltRange
-from pulens.strata import WeightedEvidence
 from pulens.types import Floats
 
 MOST_KEPT = 100_000  # scores up to which rows at other tilts are kept
@@ -236,13 +235,11 @@ def under_labelling(
     spread = samples[0].spread(at_threshold=at_threshold)
     if not isinstance(evidence, Evidence):
         return OverTilts(samples, make, spread)
-    if not isinstance(evidence, WeightedEvidence):
-        return OverTilts(samples, lambda rows: make(rows[0]), spread)
 
-    def of_one_stratum(rows: Sequence[Evidence]) -> IntervalMethod:
+    def alone(rows: Sequence[Evidence]) -> IntervalMethod:
         return make(evidence if rows[0] is samples[0] else evidence.of_other_rows(rows[0]))
 
-    return OverTilts(samples, of_one_stratum, spread, in_strata=True)
+    return OverTilts(samples, alone, spread, in_strata=evidence.by_itself is not evidence)
 
 
 def moved_interval(

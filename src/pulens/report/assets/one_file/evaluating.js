@@ -31,7 +31,7 @@ const evaluating = (() => {
     const ifRandom = (facts) => (isPossible ? estimates.estimate(facts, random, threshold, null) : { value: NaN });
     return {
       ...{ found, values, threshold, labelling: "practice" },
-      doubts: asked.confidence === null ? null : practice.workshop(found, asked.confidence, tilts),
+      doubts: asked.confidence === null ? null : practice.workshop(found, asked.confidence, tilts, values, asked.threshold === null ? threshold : null),
       ifRandom: Object.fromEntries(fixedFacts.metrics.map((facts) => [facts.name, ifRandom(facts)])),
     };
   }

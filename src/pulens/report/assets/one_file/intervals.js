@@ -189,8 +189,8 @@ const intervals = (() => {
 
   // --- what the intervals of one evidence share --------------------------------------------------------------------
 
-  // `chosen` is a threshold that was chosen on these rows
-  function workshop(found, confidence, chosen = null) {
+  // `chosen` is a threshold that was chosen on these rows, and is chosen anew in as many `redraws`
+  function workshop(found, confidence, chosen = null, redraws = REDRAWS) {
     const { tally } = found;
     const own = found.prior.unlabelled;
     const tail = Number(((1 - confidence) / 2).toFixed(15));
@@ -344,9 +344,9 @@ const intervals = (() => {
         const total = kind.reduce((sum, count) => sum + count, 0);
         return kind.map((count) => count / total);
       });
-      const perChunk = Math.max(1, Math.min(REDRAWS, Math.floor(CHUNK_CELLS / Math.max(size, 1))));
-      for (let start = 0, chunk = 0; start < REDRAWS; start += perChunk, chunk++) {
-        const many = Math.min(perChunk, REDRAWS - start);
+      const perChunk = Math.max(1, Math.min(redraws, Math.floor(CHUNK_CELLS / Math.max(size, 1))));
+      for (let start = 0, chunk = 0; start < redraws; start += perChunk, chunk++) {
+        const many = Math.min(perChunk, redraws - start);
         const generator = random.Generator.seeded(SEED, chunk);
         const normal = Array.from({ length: many }, () => generator.normal()); // for a class prior that is itself drawn
         const rows = sizes[0] + sizes[1] + sizes[2];
@@ -375,8 +375,8 @@ const intervals = (() => {
     const redrawn = once(() => {
       const asked = [own, ...(isDrawn ? [null] : reach ? over() : [])];
       const labelledAt = tallies.increments(compressed(), "labelled");
-      const readings = asked.map(() => [new Float64Array(REDRAWS), new Float64Array(REDRAWS)]);
-      const anew = { places: new Int32Array(REDRAWS), totals: [], rates: [], normal: [] };
+      const readings = asked.map(() => [new Float64Array(redraws), new Float64Array(redraws)]);
+      const anew = { places: new Int32Array(redraws), totals: [], rates: [], normal: [] };
       eachChunk((start, normal, drawn, ratesOf) =>
         drawn.forEach((totals, k) => {
           const parts = ratesOf(k);
@@ -482,16 +482,20 @@ const intervals = (() => {
       });
     }
 
-    function chosenEnds(facts, share, each) {
+    // Ends as if the threshold had been given, with what choosing it adds.
+    function withChoice(facts, share, each, value, given) {
       const seen = anewAt(share);
-      const [redraws, known] = [seen.redrawn, seen.known].map((cells) => valuesOf(facts, cells));
-      const [value] = valuesOf(facts, [seen.here]);
-      const errors = redraws.map((one, k) => one - known[k]);
-      const kept = errors.filter((error) => !Number.isNaN(error));
-      const optimism = kept.length ? kept.reduce((sum, error) => sum + error, 0) / kept.length : 0;
+      const [redrawn, known] = [seen.redrawn, seen.known].map((cells) => valuesOf(facts, cells));
+      const errors = redrawn.map((one, k) => one - known[k]).filter((error) => !Number.isNaN(error));
+      if (!errors.length) return given;
+      const optimism = errors.reduce((sum, error) => sum + error, 0) / errors.length;
       const [low, high] = percentiles(errors, expandedTail(each, ownTotals[0]));
-      const given = fixedEnds(facts, chosen, share, each);
       return [Math.min(value - high, given[0] - optimism), Math.max(value - low, given[1] - optimism)];
+    }
+
+    function chosenEnds(facts, share, each) {
+      const [value] = valuesOf(facts, [anewAt(share).here]);
+      return withChoice(facts, share, each, value, fixedEnds(facts, chosen, share, each));
     }
 
     // --- one contract for all --------------------------------------------------------------------------------------
@@ -545,7 +549,7 @@ const intervals = (() => {
     }
 
     // what labels that favour easy positives are drawn with
-    const parts = { tail, ownTotals, shares: !reach ? [own] : isDrawn ? [null] : over(), single, movedShare, drawnShare, compressed, plausibleAt, eachChunk };
+    const parts = { tail, ownTotals, shares: !reach ? [own] : isDrawn ? [null] : over(), single, movedShare, drawnShare, compressed, plausibleAt, eachChunk, withChoice };
     return { of, ofThreshold, parts };
   }
 

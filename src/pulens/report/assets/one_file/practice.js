@@ -119,8 +119,11 @@ const practice = (() => {
     const aside = tilts.aside(given.unlabelled, tilt);
     const tilted = observed.map((rate) => distort(rate, tilt, frequency, aside));
     const recall = tilted.map((rate, i) => rate + ((1 - frequency) * aside * tally.unlabelled[i]) / tally.totals.unlabelled);
-    const squares = meanSquareWeight(observed, tilted);
-    const counts = tallies.make(tally.thresholds, recall.map((rate) => (rate * total) / squares), listOf(tally, scenario), new Float64Array(tally.size));
+    const list = listOf(tally, scenario);
+    // where the hidden positives at hand score is a matter of chance, too
+    const hidden = max((1 - frequency) * prior * list.at(-1), 1);
+    const squares = meanSquareWeight(observed, tilted) + ((1 - frequency) ** 2 * total) / hidden;
+    const counts = tallies.make(tally.thresholds, recall.map((rate) => (rate * total) / squares), list, new Float64Array(tally.size));
     const { method, interval, assumption, notices, isUnknown } = given;
     const population = { value: prior, unlabelled: prior, method, interval, unlabelledInterval: interval, assumption, notices, isUnknown };
     return { ...evidence.make(counts, population, "case-control"), held: found.held, inPractice: true, rows: found };
@@ -153,8 +156,9 @@ const practice = (() => {
     });
   }
 
-  // Intervals of one evidence's metrics; the redraws are those of random labels, before they are tilted.
-  function workshop(found, confidence, tilts = tiltsOf(found)) {
+  // Intervals of one evidence's metrics; the redraws are those of random labels, before they are tilted. `values` are the
+  // rows at the tilt in the middle, on which a threshold was `chosen`, if it was.
+  function workshop(found, confidence, tilts, values, chosen = null) {
     // what is counted needs no class prior: of those possible the lowest, at which no rate is cut
     const { unlabelled, unlabelledInterval: reach, isUnknown } = found.prior;
     const plain = intervals.workshop({ ...found, prior: { ...found.prior, unlabelled: isUnknown ? reach.low : unlabelled } }, confidence);
@@ -232,6 +236,12 @@ const practice = (() => {
       return [area, sum];
     }
 
+    let again = null; // the threshold is chosen anew at the tilt in the middle, which chose it
+    function ofChoice(metric, known, given) {
+      again ??= intervals.workshop(values, confidence, chosen, facts.chosen_again);
+      return again.parts.withChoice(metric, values.prior.unlabelled, tail, known, given);
+    }
+
     function of(metric, known, cut, threshold, valueAt) {
       if (metric.counted) return plain.of(metric, known, cut, threshold, valueAt);
       const clipped = (value) => min(max(value, metric.lowest), metric.highest);
@@ -239,7 +249,9 @@ const practice = (() => {
         metric.reads === "threshold" ? tableAt(threshold, share).map((cell) => estimates.clipped(metric, recovery.metrics[metric.name](cell))) : rankedAt(share)[metric.name];
       const ends = shares.map((share) => intervals.percentiles(valuesAt(share), tail)).filter(([low]) => !Number.isNaN(low));
       if (!ends.length) return null;
-      const [low, high] = [min(known, ...ends.map(([end]) => end)), max(known, ...ends.map(([, end]) => end))].map(clipped);
+      let limits = [min(...ends.map(([end]) => end)), max(...ends.map(([, end]) => end))];
+      if (metric.reads === "threshold" && threshold === chosen) limits = ofChoice(metric, known, limits);
+      const [low, high] = [min(known, limits[0]), max(known, limits[1])].map(clipped);
       const interval = { low, high, confidence, method: facts.method, guarantee: facts.guarantee };
       return { interval, sample: interval };
     }
