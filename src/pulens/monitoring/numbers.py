@@ -13,7 +13,7 @@ from pulens.estimate import Basis, Estimate, Interval
 from pulens.metrics.parts.rests_on import BASIS
 from pulens.monitoring.judging import FEWEST_ROWS, MISFIT, Judgement, ReducedWindow
 from pulens.monitoring.monitor import WEAK_AREA, KnownPrior, Monitor
-from pulens.monitoring.rates import Parts, recall_among
+from pulens.monitoring.rates import Parts, rate_of, recall_among
 from pulens.monitoring.readings import Reading
 from pulens.notice import Notice, Severity, worst_first
 from pulens.selection.tilted import MIXED
@@ -310,3 +310,21 @@ def _notices(judgement: Judgement, index: int, reason: str | None) -> tuple[Noti
 
 def _log10(value: float) -> float | None:
     return float(value) / math.log(10) if math.isfinite(value) else None
+
+
+def of_reference(monitor: Monitor, name: str) -> float:
+    """A number of the reference, as of a window without a shift; nan where there is none."""
+    known = {
+        "prior": math.nan if monitor.prior is None else monitor.prior.value,
+        "recall": math.nan if monitor.recall is None else monitor.recall[0],
+    }
+    if name in known:
+        return known[name]
+    if monitor.prior is None or monitor.recall is None:
+        return math.nan
+    reading = monitor.readings[0]
+    flagged, among = float(reading.reference.q @ reading.flagged), float(reading.reference.p @ reading.flagged)
+    if not flagged:
+        return math.nan
+    parts = Parts(np.array([0.0, among, flagged, flagged]), np.zeros((4, 4)))
+    return rate_of(name, parts, reading.class_prior, noise=monitor.settings.label_noise).value

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.monitoring.numbers import rates_of, trust_of
-from pulens.monitoring.rates import Parts, rate_of
+from pulens.monitoring.numbers import of_reference, rates_of, trust_of
 
 if TYPE_CHECKING:
     from pulens.monitoring import Alarm, Change, Pulse
@@ -73,7 +72,7 @@ def _at(pulse: Pulse, class_prior: float) -> tuple[Floats, list[str]]:
             one = rates[name]
             reach = None if one is None or one.undefined_because else one.interval
             numbers += [math.nan] * 3 if one is None or reach is None else [one.value, reach.low, reach.high]
-    numbers += [*sizes_of(pulse, judgement.monitor), *(before(judgement.monitor, name) for name in MOVED)]
+    numbers += [*sizes_of(pulse, judgement.monitor), *(of_reference(judgement.monitor, name) for name in MOVED)]
     return np.clip(np.array(numbers), 0.0, 1.0), trust
 
 
@@ -101,18 +100,3 @@ def usual(judgement: Judgement) -> float:
     rows = float(judgement.rows[0]) if is_whole and judgement.windows else float(monitor.reference_rows.mean())
     variance = monitor.reference.null_variance / rows * monitor.noise("share").factor
     return monitor.settings.z * math.sqrt(variance)
-
-
-def before(monitor: Monitor, name: str) -> float:
-    """A number of the reference, as of a window without a shift; nan where there is none."""
-    if name == "prior":
-        return math.nan if monitor.prior is None else monitor.prior.value
-    recall = monitor.recall
-    if monitor.prior is None or name == "recall" or recall is None:
-        return math.nan if recall is None else recall[0]
-    reading = monitor.readings[0]
-    flagged, among = float(reading.reference.q @ reading.flagged), float(reading.reference.p @ reading.flagged)
-    if not flagged:
-        return math.nan
-    parts = Parts(np.array([0.0, among, flagged, flagged]), np.zeros((4, 4)))
-    return rate_of(name, parts, reading.class_prior, noise=monitor.settings.label_noise).value

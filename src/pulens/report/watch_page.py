@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from pulens.monitoring.numbers import of_reference
 from pulens.notice import Severity
 from pulens.report.html import render
 from pulens.report.watch import (
@@ -23,7 +24,6 @@ from pulens.report.watch import (
     vouching,
 )
 from pulens.report.watch_data import watch_data
-from pulens.report.watch_live import before
 from pulens.report.watch_sparks import spark_of
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _before(pulse: Pulse, name: str) -> float:
         return 0.0
     if name == "flagged":
         return math.nan if monitor.flagged is None else float(monitor.reference.q @ monitor.flagged)
-    return before(monitor, name)
+    return of_reference(monitor, name)
 
 
 def _tables(windows: list[WatchedWindow]) -> dict[str, Any]:

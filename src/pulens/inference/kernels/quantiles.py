@@ -185,7 +185,7 @@ def quantiles(values: Floats, levels: Floats) -> Floats:
     kept = np.partition(values, [*below, *(below + 1)], axis=-1)
     lower, upper, share = kept[..., below], kept[..., below + 1], at - below
     step = upper - lower
-    return np.where(share >= 0.5, upper - step * (1 - share), lower + step * share)
+    return np.asarray(np.where(share >= 0.5, upper - step * (1 - share), lower + step * share))
 
 
 def row_percentiles(values: Floats, tail: float) -> tuple[Floats, Floats]:
