@@ -378,10 +378,16 @@ def test_fractions_of_the_worked_example_are_exact():
     assert (flagged - prior * recall) / (1 - prior) == Fraction(31, 410)
 
 
-def test_segments_and_populations_without_positives_refuse_cells():
+def test_a_segment_that_is_one_cell_has_the_numbers_without_cells():
+    frame, asked = clinics(), {"labelling": "random", "threshold": 1.0, "class_prior": PRIORS}
+    within = pulens.evaluate_by(frame, "clinic", labelled_within="clinic", **asked)
+    plain = pulens.evaluate_by(frame, "clinic", **asked)
+    for name in plain:
+        assert str(within[name].estimates["precision"]) == str(plain[name].estimates["precision"])
+
+
+def test_populations_without_positives_refuse_cells():
     frame = clinics()
-    with pytest.raises(PulensError, match="segments are kept separate"):
-        pulens.evaluate_by(frame, "clinic", labelled_within="clinic", labelling="random")
     with pytest.raises(AssumptionError, match="hold no positives"):
         pulens.evaluate(
             frame,
