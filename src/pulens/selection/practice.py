@@ -80,7 +80,7 @@ class Practice:
     @property
     def local_factors(self) -> Floats:
         """Equally likely numbers by which a share of few rows is off the tilt's: lognormal, their mean about 1."""
-        from scipy.special import ndtri
+        from pulens.special import ndtri
 
         return np.asarray(np.exp(self.local * ndtri((np.arange(LOCAL) + 0.5) / LOCAL) - self.local**2 / 2))
 
