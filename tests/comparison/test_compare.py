@@ -366,7 +366,7 @@ def test_tallies_of_the_rows_as_they_are_equal_those_of_each_model():
     models = {name: np.round(scores, 1) for name, scores in models.items()}
     joint = read_models(labels, models)
     assert isinstance(joint, JointCounts)
-    for tally, scores in zip(joint.tallies(), models.values(), strict=True):
+    for tally, scores in zip(joint.counted.values(), models.values(), strict=True):
         assert tally == Tally.from_arrays(labels, scores)
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,20 +22,19 @@ from pulens.errors import InputError, PulensError
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.clustered import ClusterJackknife, Jackknife
+from pulens.inference.intervals import interval_estimator
 from pulens.inference.kernels.holm import holm
 from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, student_quantile
 from pulens.inference.kernels.resampling import Resampling
-from pulens.inference.measured import Target
 from pulens.inference.policy import ends_in_doubt
-from pulens.inference.prior_uncertainty import KnownOfPrior, holding
-from pulens.inference.sampling_distribution import SamplingDistribution
-from pulens.inputs import read_buckets
+from pulens.inference.prior_uncertainty import holding
+from pulens.inputs import ReadOptions, read_buckets
 from pulens.metrics.parts.measure import raw_value
 from pulens.metrics.parts.metric import Metric
 from pulens.selection.shifts import WithShifts
+from pulens.strata import LabellingCells, read_cells
 from pulens.types import Floats
 
-METHOD = "delete-a-bucket jackknife of the difference, Student"
 Shifts = Callable[[float], tuple[float, Floats]]
 
 
@@ -43,36 +42,38 @@ Shifts = Callable[[float], tuple[float, Floats]]
 class ClusteredModels:
     """Rows counted by cluster once for each model's score."""
 
-    names: tuple[str, ...]
-    buckets: tuple[BucketTally, ...]
+    counted: Mapping[str, BucketTally | LabellingCells]
     agreement: Callable[[], Floats]  # how far each pair of models ranks the labelled rows alike
 
+    joint: ClassVar[None] = None
+
     @property
-    def n_labelled(self) -> int:
-        return int(self.buckets[0].tally.totals.labelled)
-
-    def tallies(self) -> list[Tally]:
-        return [one.tally for one in self.buckets]
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.counted)
 
 
-def read_clustered_models(source: Any, scores: Any, **reading: Any) -> ClusteredModels:
+def read_clustered_models(source: Any, scores: Any, strata: Any = None, **reading: Any) -> ClusteredModels:
     """Labels and a mapping of scores, or a table, file or database and the names of its columns of scores."""
     alone = {name: said for name, said in reading.items() if name != "cluster"}
     columns = reading.pop("score", None)
     refuse_counts_and_weights(source, reading)
+
+    def read(values: Any = None, **named: Any) -> BucketTally | LabellingCells:
+        if strata is None:
+            return read_buckets(source, values, **reading, **named)
+        return read_cells(source, values, strata, ReadOptions(**reading, **named))
+
     if isinstance(scores, Mapping):
-        names = [str(name) for name in scores]
-        check_models(names)
-        result = [read_buckets(source, values, **reading) for values in scores.values()]
+        check_models([str(name) for name in scores])
+        result = {str(name): read(values) for name, values in scores.items()}
     elif scores is None and columns is not None:
-        names = columns_of_models(columns)
-        result = [read_buckets(source, score=name, **reading) for name in names]
+        result = {name: read(score=name) for name in columns_of_models(columns)}
     else:
         raise PulensError(
             'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
             f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
         )
-    return ClusteredModels(tuple(names), tuple(result), lambda: read_models(source, scores, **alone).agreement())
+    return ClusteredModels(result, lambda: read_models(source, scores, **alone).agreement())
 
 
 def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:
@@ -90,47 +91,41 @@ def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:
 def differences_of_clusters(
     name: str,
     metric: Metric,
-    models: Mapping[str, Jackknife],
-    doubt: KnownOfPrior,
-    confidence: float,
-    method: str = METHOD,
+    evidences: Mapping[str, Evidence],
+    thresholds: Mapping[str, float],
+    resampling: Resampling,
     shifts: Mapping[tuple[str, str], Shifts] | None = None,
 ) -> tuple[Difference, ...]:
     """All pairs of models; over a range of class priors the worst p-value counts.
 
-    ``shifts`` is what the labelling adds to the difference of each pair, where it is in doubt.
+    Numbers are not clipped: two models beyond the possible still have an order. ``shifts`` is what the labelling adds
+    to the difference of each pair, where it is in doubt.
     """
+    models: dict[str, Jackknife] = {}
+    for model, evidence in evidences.items():
+        at = thresholds[model] if metric.needs_threshold else None
+
+        def value(setting: Any, evidence: Evidence = evidence, at: float | None = at) -> float:
+            return raw_value(metric, *evidence.rows_at(setting), at)
+
+        estimator = interval_estimator(evidence, resampling)
+        method = ClusterJackknife(estimator, estimator.target(metric, at, value, {}))
+        known = estimator.known_of_prior(method.target).of_contrast()
+        models[model] = method.at(value, method.replicates, next(iter(models.values())).doubt if models else known)
     pairs = list(combinations(models, 2))
     result = []
     for pair in pairs:
-        less = models[pair[0]].less(models[pair[1]], doubt)
-        result.append(
-            _pair(metric, less, less if shifts is None else WithShifts(less, shifts[pair]), confidence, method)
-        )
+        less = models[pair[0]].less(models[pair[1]])
+        every = less if shifts is None else WithShifts(less, shifts[pair])
+        result.append(_pair(metric, less, every, resampling.confidence, estimator.words["contrast"]))
     adjusted = holm([part[3] for part in result])
     reason = metric.undefined_because or "it is undefined without some clusters"
-    if next(iter(models.values())).buckets < FEWEST_BUCKETS:
+    if less.buckets < FEWEST_BUCKETS:
         reason = f"labelled or other rows lie in fewer than {FEWEST_BUCKETS} clusters"
     return tuple(
         Difference(name, first, second, *part, corrected, reason if part[1] is None else None)
         for (first, second), part, corrected in zip(pairs, result, adjusted, strict=True)
     )
-
-
-def model_of_clusters(
-    metric: Metric, evidence: Evidence, threshold: float, doubt: KnownOfPrior, resampling: Resampling
-) -> Jackknife:
-    """One model's metric at any class prior, with all rows and without each bucket; not clipped.
-
-    Two models beyond the possible still have an order.
-    """
-    distribution, at = SamplingDistribution(evidence, resampling), threshold if metric.needs_threshold else None
-
-    def value(prior: float) -> float:
-        return raw_value(metric, evidence.tally, evidence.assumptions_at(prior), at)
-
-    method = ClusterJackknife(distribution, Target(metric, value, at, {}))
-    return method.at(value, method.replicates, doubt)
 
 
 def _pair(

@@ -35,11 +35,8 @@ class JointCounts:
         return self.joint.names
 
     @property
-    def n_labelled(self) -> int:
-        return int(self.joint.totals.labelled)
-
-    def tallies(self) -> list[Tally]:
-        return [self.joint.tally(name) for name in self.names]
+    def counted(self) -> dict[str, Tally]:
+        return {name: self.joint.tally(name) for name in self.names}
 
     def agreement(self) -> Floats:
         """How far each pair of models ranks the labelled rows alike."""

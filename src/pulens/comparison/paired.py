@@ -82,15 +82,14 @@ class DifferenceOfRedraws(IntervalMethod):
     [-0.95, 0.95]
     """
 
-    seen: Floats  # difference at each setting of the class prior
+    seen: Floats  # difference at each setting of the class prior, its own value first
     redrawn: Sequence[Floats]  # differences of redraws at each
     n_labelled: int
-    place: int = 0  # of the class prior's own value
 
     method = "percentiles of joint redraws"
 
     def own_setting(self, doubt: KnownOfPrior) -> int:
-        return self.place
+        return 0
 
     def value(self, prior: int) -> float:
         return float(self.seen[prior])

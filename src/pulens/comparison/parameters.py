@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from pulens.errors import PulensError
+from pulens.evidence import Design
 from pulens.metrics import METRICS, find, leading
 from pulens.metrics.parts.metric import Metric
 
@@ -56,9 +57,9 @@ def given_parameters(name: str, metric: Metric) -> dict[str, Any]:
     return {} if metric is METRICS.get(name) or not isinstance(metric.compute, partial) else metric.compute.keywords
 
 
-def refuse_first_rows_within(k: object) -> None:
+def refuse_first_rows_within(k: object, design: Design) -> None:
     """The top of a list is one of whole rows, and those of cells have weights."""
-    if k is not None:
+    if k is not None and design.strata is not None:
         raise PulensError(
             f"k={k!r} compares the first rows of lists where labels are random among all rows: it is not known beside "
             "labelled_within= (--within). Leave one of them out."

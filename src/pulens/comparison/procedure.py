@@ -7,39 +7,33 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from pulens.comparison.answer import Comparison, estimates_of_prior
 from pulens.comparison.bands import Bands
-from pulens.comparison.clustered import (
-    ClusteredModels,
-    differences_of_clusters,
-    model_of_clusters,
-    read_clustered_models,
-)
+from pulens.comparison.clustered import ClusteredModels, differences_of_clusters, read_clustered_models
 from pulens.comparison.joint import JointCounts, read_models
-from pulens.comparison.order import Order, largest_credible_prior, order_by_prior
+from pulens.comparison.order import Order, order_by_prior
 from pulens.comparison.paired import Difference, DifferenceOfRedraws, two_sided_p
 from pulens.comparison.parameters import given_parameters, refuse_first_rows_within, with_parameters
 from pulens.comparison.redraws import PairedRedraws
 from pulens.comparison.reviewed import reviewed_comparison
+from pulens.comparison.shared_prior import SharedPrior, shared_prior
+from pulens.comparison.stratified import StratifiedRows, read_stratified
 from pulens.comparison.worth import Worth, crossovers
 from pulens.counts.tally import Tally
 from pulens.errors import PulensError, listed
 from pulens.estimate import Estimate, Interval
 from pulens.evaluation.evaluate import best_threshold
 from pulens.evidence import NOT_USED, Design, Evidence, IntervalOptions
-from pulens.evidence.review_options import ReviewOptions
 from pulens.frozen import FrozenMapping
 from pulens.inference.kernels.holm import holm
-from pulens.inference.kernels.redraws import BootstrapCounts
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
-from pulens.inference.measured import depends_on_class_prior
+from pulens.inference.measured import Measured
 from pulens.inference.policy import ends_in_doubt
-from pulens.inference.prior_draws import PriorDraws
-from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty, holding
+from pulens.inference.prior_uncertainty import holding
 from pulens.inference.replicates import Replicates
 from pulens.inputs import ROWS
 from pulens.inputs.frames import keeps_library
@@ -67,31 +61,48 @@ from pulens.selection import (
     said_of_labels,
     told_under,
 )
-from pulens.selection.shifts import value_at
 from pulens.selection.tilted import TiltedEvidence
+from pulens.strata.gathering import resolved
 from pulens.types import Clusters, Column, Floats, LabelValues, Places, RowsLike, Strata, Values
 
-LEAST_SHARE = 1e-3  # of the largest prior that may be true: at 0 there are no positives to find
 LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
-PRIORS_TRACED = 65  # when the order is traced
-PRIORS_TILTED = 9  # and at which the labelling is asked what it moves there
+PRIORS_TILTED = 9  # at which the labelling is asked what it moves when the order is traced
+Models: TypeAlias = JointCounts | StratifiedRows | ClusteredModels
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class Request:
     """What is to be compared: metrics by name, a threshold for each model, the assumptions."""
 
-    rows: JointCounts | ClusteredModels
+    rows: Models
     metrics: Mapping[str, Metric]
     thresholds: Mapping[str, float]
-    evidence: Evidence  # of the first model: counts differ between models, but not the numbers of rows
+    evidences: Mapping[str, Evidence]  # of each model, with the class prior that all share
     resampling: Resampling
     uneven: Practice | Favouring | None = None  # how labels favour easy positives
 
-    def value(self, metric: Metric, model: str, unlabelled_prior: float) -> float:
-        read = self.read[model]
-        (prior,) = self._draws.moved(unlabelled_prior, tuple(read.counted.tally.totals))
-        return float(value_at(read, self._raw(metric, model), float(prior)))
+    @property
+    def first(self) -> Evidence:
+        """Counts differ between models, but not the numbers of rows."""
+        return next(iter(self.evidences.values()))
+
+    @cached_property
+    def prior(self) -> SharedPrior:
+        return shared_prior(self.first, self.evidences, self.resampling)
+
+    @property
+    def middle(self) -> float:
+        return self.first.class_prior.unlabelled
+
+    def settings(self, metric: Measured) -> Sequence[Any]:
+        """Of the class prior; its own value comes first."""
+        return self.prior.settings(metric)
+
+    def recovered(self, above: Floats, setting: Any, numbers: Places | None) -> Replicates:
+        return self.prior.recovered(above, setting, numbers)
+
+    def value(self, metric: Metric, model: str, setting: Any) -> float:
+        return float(self._raw(metric, model)(*self.read[model].rows_at(setting)))
 
     def as_said(self, pair: Difference) -> Difference:
         """A difference by what is said of labels: with what it rests on, and over all tilts up to a factor.
@@ -113,21 +124,16 @@ class _Asked:
             return replace(pair, interval=interval)
         return replace(pair, interval=interval, p_value=1.0, adjusted_p_value=1.0)
 
-    def traced(self, metric: Metric, low: float, high: float) -> Callable[[str, float], float]:
-        """A model's value at any share from low to high; what the labelling moves is linear between a few."""
+    def traced(self, metric: Metric, shares: Floats) -> Callable[[str, float], float]:
+        """A model's value at any of these shares of positives; what the labelling moves is linear between a few."""
         if self.uneven is None:
-            return partial(self.value, metric)
-        counted, nodes = replace(self, uneven=None), np.linspace(low, high, PRIORS_TILTED)
+            return lambda model, share: self.value(metric, model, self.prior.at(share))
+        counted, nodes = replace(self, uneven=None), np.linspace(shares[0], shares[-1], PRIORS_TILTED)
         moved = {}
         for model, read in self.read.items():
             few = read.coarse if isinstance(read, TiltedEvidence) else read
             raw = self._raw(metric, model)
-            moved[model] = np.array(
-                [
-                    value_at(few, raw, at) - raw(few.counted.tally, few.counted.assumptions_at(at))
-                    for at in nodes.tolist()
-                ]
-            )
+            moved[model] = np.array([raw(*few.rows_at(at)) - raw(*few.counted.rows_at(at)) for at in nodes.tolist()])
         return lambda model, prior: counted.value(metric, model, prior) + float(np.interp(prior, nodes, moved[model]))
 
     def _raw(self, metric: Metric, model: str) -> Callable[[Tally, Assumptions], float]:
@@ -138,7 +144,7 @@ class _Asked:
     @cached_property
     def read(self) -> dict[str, Evidence]:
         """What each model's numbers are read off."""
-        return {name: read_under(own, self.uneven) for name, own in self.evidences(self.rows.tallies()).items()}
+        return {name: read_under(own, self.uneven) for name, own in self.evidences.items()}
 
     def with_labelling(self, metric: Metric, observed: Floats, redraws: Floats) -> Floats:
         """Redraws of the rows with a draw of the labelling in each: models on the same labels are tilted alike.
@@ -157,6 +163,7 @@ class _Asked:
 
     def _levels(self, draws: int) -> Floats:
         assert isinstance(self.uneven, Practice)
+        assert not isinstance(self.rows, StratifiedRows)
         together = self.uneven.correlations_of_models(self.rows.agreement())
         return correlated_levels(draws, together, self.resampling.seed)
 
@@ -165,7 +172,7 @@ class _Asked:
     ) -> tuple[float, Floats]:
         """What the labelling in the middle adds to a model's number, which is ``observed``, and draws of it to that."""
         raw, read = self._raw(metric, model), self.read[model]
-        middle = observed - raw(read.counted.tally, read.counted.assumptions_at(prior))
+        middle = observed - raw(*read.counted.rows_at(prior))
         return middle, moved_by(read, raw, prior, levels, at_threshold=metric.reads != "ranking")
 
     def shifts_of_pairs(self, metric: Metric) -> dict[tuple[str, str], Callable[[float], tuple[float, Floats]]] | None:
@@ -186,75 +193,10 @@ class _Asked:
 
         return {pair: partial(between, *pair) for pair in combinations(self.rows.names, 2)}
 
-    @property
-    def _draws(self) -> PriorDraws:
-        return PriorDraws(self.evidence)
-
-    def evidences(self, tallies: Sequence[Tally]) -> dict[str, Evidence]:
-        """Of each model, with the class prior that all share."""
-        rows = self.rows
-        buckets = rows.buckets if isinstance(rows, ClusteredModels) else (None,) * len(tallies)
-        each = zip(rows.names, tallies, buckets, strict=True)
-        return {name: self.evidence.with_tally(tally, held) for name, tally, held in each}
-
-    @property
-    def middle(self) -> float:
-        return self.evidence.class_prior.unlabelled
-
-    @property
-    def reach(self) -> tuple[float, float] | None:
-        """The range of unlabelled priors, kept off 0, where a population without positives has few metrics."""
-        interval = self.evidence.class_prior.unlabelled_interval
-        if interval is None or interval.width == 0:
-            return None
-        return max(interval.low, LEAST_SHARE * interval.high), interval.high
-
-    def doubt(self, metric: Metric) -> PriorUncertainty:
-        """How doubt about the class prior enters the metric."""
-        return PriorUncertainty(self.evidence, depends_on_class_prior(metric, self.evidence.label_noise))
-
-    def settings(self, metric: Metric) -> list[float | None]:
-        """The unlabelled priors at which the metric has to be known; ``None`` where each redraw has its own."""
-        treatment = self.doubt(metric).treatment
-        if treatment == "range" and self.reach is not None:
-            return sorted({self.middle, *np.linspace(*self.reach, PRIORS_IN_RANGE).tolist()})
-        return [None if treatment == "drawn" else self.middle]
-
-    def own(self, metric: Metric) -> int:
-        """The place of the class prior's own value among the settings."""
-        result = self.settings(metric)
-        return result.index(self.middle) if len(result) > 1 else 0
-
     def observed(self, metric: Metric) -> Floats:
         """The metric at its settings (rows) for every model (columns)."""
-        priors = [self.middle if prior is None else prior for prior in self.settings(metric)]
-        return np.array([[self.value(metric, model, prior) for model in self.rows.names] for prior in priors])
-
-    def recovered(self, above: Floats, setting: float | None, numbers: Places | None) -> Replicates:
-        counts, totals = above[:, 0], above[:, 0, -2]
-        kinds = totals[:, 0], totals[:, 1], totals[:, 2]
-        share: Any = setting
-        if setting is None:
-            share = self.middle if numbers is None else self.drawn[numbers]
-        priors = np.broadcast_to(self._draws.moved(share, kinds), len(totals))
-        rates = counts / np.where(totals > 0, totals, 1.0)[:, None]
-        redrawn = BootstrapCounts(rates[..., 0], rates[..., 1], rates[..., 2], kinds, np.zeros(len(totals)))
-        evidence = self.evidence
-        return Replicates(redrawn, priors, evidence.label_noise, evidence.recovery_scenario, of_rows=True)
-
-    @cached_property
-    def drawn(self) -> Floats:
-        """A prior for each redraw, common to all models: it belongs to the rows, so its error cancels where theirs do.
-
-        Spread evenly over its distribution, in random order, so that the draws add no noise of their own.
-        """
-        from pulens.special import ndtri
-
-        doubt, size = PriorUncertainty(self.evidence), self.resampling.redraws
-        order = np.random.default_rng([self.resampling.seed, size]).permutation(size)
-        shares = doubt.possible(doubt.drawn(ndtri((order + 0.5) / size)))
-        least = 0.0 if self.reach is None else LEAST_SHARE * self.reach[1]
-        return np.maximum(np.broadcast_to(shares, (size,)), least)
+        settings, models = self.settings(metric), self.rows.names
+        return np.array([[self.value(metric, model, setting) for model in models] for setting in settings])
 
 
 @keeps_library
@@ -370,7 +312,6 @@ def compare(
     if reading.get("cluster") is None:
         reading.pop("cluster", None)
     design = Design.among(locals(), reading)
-    checked = design.second_phase
     uneven = said_of_labels(labelling, design.refused_beside("practice"))
     chosen = with_parameters(
         _metrics(metrics, has_threshold=threshold is not None),
@@ -380,163 +321,116 @@ def compare(
         k=k,
     )
     needing = metrics if cost_ratio is None else None  # a cost ratio finds thresholds by itself
-    if labelled_within is not None:
-        refuse_first_rows_within(k)
-        at = partial(_thresholds, threshold, metrics=needing)
-        return _within_cells(labels, scores, labelled_within, question, chosen, at, split, reading, checked, cost_ratio)
+    refuse_first_rows_within(k, design)
     design.check_priors(question)
-    rows: JointCounts | ClusteredModels
-    rows = (read_models if "cluster" not in reading else read_clustered_models)(labels, scores, **reading)
+    rows = _read(labels, scores, design, reading)
     reviewed = reviewed_comparison(
         labels,
         scores,
         _thresholds(threshold, rows.names, needing),
-        checked,
+        design.second_phase,
         reading,
         scenario=scenario,
         confidence=confidence,
         seed=seed,
     )
-    question = _with_prior(question, chosen, None if reviewed is None else reviewed.class_prior)
-    tallies = rows.tallies()
-    evidence, prior_by = _evidence(rows, question)
-    evidence = read_under(evidence, uneven).counted
-    asked = _Asked(rows, chosen, _thresholds(threshold, rows.names, needing), evidence, resampling, uneven)
-    if threshold is None and cost_ratio is not None:
-        asked = replace(asked, thresholds=_worth_most(asked, tallies, cost_ratio))
-    result = (_by_redraws if isinstance(rows, JointCounts) else _by_clusters)(asked, tallies, resampling)
+    question = _with_prior(question, design, chosen, None if reviewed is None else reviewed.class_prior)
+    evidences, prior_by = _evidences(rows, question, split, uneven)
+    at = _thresholds(threshold, rows.names, needing)
+    if threshold is None and cost_ratio is not None:  # each model's with the highest net benefit on these rows
+        at = {model: best_threshold(own, "net_benefit", cost_ratio=cost_ratio) for model, own in evidences.items()}
+    asked = Request(rows, chosen, at, evidences, resampling, uneven)
+    result = (_by_clusters if isinstance(rows, ClusteredModels) else _by_redraws)(asked)
     result = {name: tuple(asked.as_said(pair) for pair in pairs) for name, pairs in result.items()}
+    worth = None
+    if cost_ratio is not None:
+        pairs = crossovers(rows.joint, evidences, at, cost_ratio, confidence)
+        worth = Worth(cost_ratio, FrozenMapping(at), threshold is None, pairs)
+    first = asked.first
     return Comparison(
         rows.names,
-        asked.evidence,
+        first.counted,
         resampling,
-        _estimates(asked, tallies, resampling),
+        _estimates(asked),
         FrozenMapping(result),
-        FrozenMapping({n: _order(asked, n, tallies) for n in chosen}),
-        FrozenMapping({n: metric.higher_is_better for n, metric in chosen.items()}),
+        FrozenMapping({name: _order(asked, name) for name in chosen}),
+        FrozenMapping({name: metric.higher_is_better for name, metric in chosen.items()}),
         reviewed,
-        worth=_worth(asked, tallies, cost_ratio, resampling, is_chosen=threshold is None),
-        k=None if k is None else rows_of(k, RankedList.of(tallies[0], asked.evidence.assumptions).rows, "a comparison"),
+        worth=worth,
+        k=None if k is None else rows_of(k, RankedList.of(first.tally, first.assumptions).rows, "a comparison"),
         prior_by=prior_by,
-        bands=_bands(asked, tallies, resampling),
+        bands=_bands(asked),
         labelling=labelling_of(next(iter(asked.read.values()))),
+        within=() if first.within is None else first.within.cells.columns,
     )
 
 
-def _bands(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> Bands | None:
+def _read(labels: Any, scores: Any, design: Design, reading: Mapping[str, Any]) -> Models:
+    """The rows as their design needs them: by combination of scores, one by one within strata, or by cluster."""
+    if design.cluster is not None:
+        return read_clustered_models(labels, scores, design.strata, **reading)
+    if design.strata is not None:
+        return read_stratified(labels, scores, design.strata, **reading)
+    return read_models(labels, scores, **reading)
+
+
+def _bands(asked: Request) -> Bands | None:
     """What the bands of a chart follow from; not where rows belong together, or there is nothing to suppose."""
-    if isinstance(asked.rows, ClusteredModels) or not asked.evidence.tally.totals.unlabelled:
+    if asked.rows.joint is None or not asked.first.tally.totals.unlabelled:
         return None
-    return Bands(asked.evidences(tallies), asked.thresholds, asked.metrics, resampling, asked.uneven)
+    return Bands(asked.evidences, asked.thresholds, asked.metrics, asked.resampling, asked.uneven)
 
 
-def _within_cells(
-    labels: Any,
-    scores: Any,
-    within: Any,
-    question: IntervalOptions,
-    metrics: Mapping[str, Metric],
-    thresholds: Any,
-    split: str | None,
-    reading: dict[str, Any],
-    checked: ReviewOptions,
-    cost_ratio: float | None,
-) -> Comparison:
-    """A comparison whose labels are random within cells only, with what checked rows show."""
-    from pulens.comparison.within import compare_within
-
-    reviewed, resampling = None, question.resampling
-    assert resampling is not None  # a comparison has a confidence
-    if not checked.is_silent:
-        names = list(scores) if isinstance(scores, Mapping) else list(reading.get("score") or ())
-        reviewed = reviewed_comparison(
-            labels,
-            scores,
-            thresholds(tuple(map(str, names))),
-            checked,
-            dict(reading),
-            scenario=question.scenario,
-            confidence=resampling.confidence,
-            seed=resampling.seed,
-        )
-        question = _with_prior(question, metrics, None if reviewed is None else reviewed.class_prior)
-    compared = compare_within(
-        labels, scores, within, question, metrics, thresholds, split or "estimated", reading, cost_ratio
-    )
-    return replace(compared, reviewed=reviewed)
-
-
-def _worth_most(asked: _Asked, tallies: Sequence[Tally], cost_ratio: float) -> dict[str, float]:
-    """Each model's threshold with the highest net benefit on these rows."""
-    result = asked.evidences(tallies).items()
-    return {model: best_threshold(evidence, "net_benefit", cost_ratio=cost_ratio) for model, evidence in result}
-
-
-def _worth(
-    asked: _Asked, tallies: Sequence[Tally], cost_ratio: float | None, resampling: Resampling, *, is_chosen: bool
-) -> Worth | None:
-    if cost_ratio is None:
-        return None
-    joint = asked.rows.joint if isinstance(asked.rows, JointCounts) else None
-    pairs = crossovers(joint, asked.evidences(tallies), asked.thresholds, cost_ratio, resampling.confidence)
-    return Worth(cost_ratio, FrozenMapping(asked.thresholds), is_chosen, pairs)
-
-
-def _by_redraws(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
+def _by_redraws(asked: Request) -> dict[str, tuple[Difference, ...]]:
     """The differences of all pairs from joint redraws of the rows."""
-    assert isinstance(asked.rows, JointCounts)
-    paired, by_name = asked.rows.paired(asked.evidence.scenario), dict(zip(asked.rows.names, tallies, strict=True))
+    assert not isinstance(asked.rows, ClusteredModels)
+    paired = asked.rows.paired(asked.first.counted.scenario)
+    tallies = {model: own.counted.tally for model, own in asked.evidences.items()}
     counted = replace(asked, uneven=None)
     random = {name: counted.observed(metric) for name, metric in asked.metrics.items()}
-    redraws = PairedRedraws(counted, paired, by_name, resampling).found(random)
-    observed = {name: asked.observed(metric) for name, metric in asked.metrics.items()}
-    redraws = {
-        name: asked.with_labelling(metric, observed[name], redraws[name]) for name, metric in asked.metrics.items()
-    }
-    return differences(asked, observed, redraws)
+    redraws = PairedRedraws(counted, paired, tallies, asked.resampling).found(random)
+    result = {}
+    for name, metric in asked.metrics.items():
+        observed = random[name] if asked.uneven is None else asked.observed(metric)
+        result[name] = _differences(asked, name, observed, asked.with_labelling(metric, observed, redraws[name]))
+    return result
 
 
-def _by_clusters(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> dict[str, tuple[Difference, ...]]:
+def _by_clusters(asked: Request) -> dict[str, tuple[Difference, ...]]:
     """The differences of all pairs without each bucket of clusters."""
-    evidences = asked.evidences(tallies)
     return {
         name: differences_of_clusters(
-            name,
-            metric,
-            {
-                model: model_of_clusters(metric, each, asked.thresholds[model], asked.doubt(metric), resampling)
-                for model, each in evidences.items()
-            },
-            asked.doubt(metric),
-            resampling.confidence,
-            shifts=asked.shifts_of_pairs(metric),
+            name, metric, asked.evidences, asked.thresholds, asked.resampling, asked.shifts_of_pairs(metric)
         )
         for name, metric in asked.metrics.items()
     }
 
 
-def _with_prior(question: IntervalOptions, chosen: Mapping[str, Metric], audited: ClassPrior | None) -> IntervalOptions:
+def _with_prior(
+    question: IntervalOptions, design: Design, chosen: Mapping[str, Metric], audited: ClassPrior | None
+) -> IntervalOptions:
     """A class prior where none was said: that of the checked rows, or any where no metric needs one."""
     if not question.is_silent_on_prior:
         return question
     if audited is not None:
         return replace(question, class_prior=audited)
-    unused = all(metric.ignores_class_prior for metric in chosen.values())
+    unused = design.strata is None and all(metric.ignores_class_prior for metric in chosen.values())
     return replace(question, unlabelled_prior=NOT_USED) if unused else question
 
 
-def _evidence(rows: JointCounts | ClusteredModels, question: IntervalOptions) -> tuple[Evidence, Mapping[str, float]]:
+def _evidences(
+    rows: Models, question: IntervalOptions, split: str | None, uneven: Practice | Favouring | None
+) -> tuple[dict[str, Evidence], Mapping[str, float]]:
     """One class prior for all models: given, audited, or the lowest of the estimates from each model's scores.
 
     Beside it, where it was estimated, what each model's scores say of it.
     """
-    if isinstance(rows, ClusteredModels):
-        resolved = [question.resolve_clusters(counted) for counted in rows.buckets]
-    else:
-        resolved = [question.settle(tally) for tally in rows.tallies()]
-    told = estimates_of_prior(rows.names, resolved)
-    lowest = lowest_possible_prior(resolved)
-    return lowest.with_tally(resolved[0].tally, resolved[0].buckets), told
+    each = {model: resolved(counted, question, split) for model, counted in rows.counted.items()}
+    lowest = lowest_possible_prior(each.values()).with_rows_of(next(iter(each.values())))
+    if uneven is not None:
+        lowest = read_under(lowest, uneven).counted
+    told = estimates_of_prior(rows.names, [one.counted for one in each.values()])
+    return {model: lowest.with_rows_of(own) for model, own in each.items()}, told
 
 
 def _metrics(names: Sequence[str] | None, *, has_threshold: bool) -> dict[str, Metric]:
@@ -564,27 +458,20 @@ def _thresholds(
     return {name: check_threshold(threshold[name]) for name in names}
 
 
-def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) -> Mapping[str, Mapping[str, Estimate]]:
+def _estimates(asked: Request) -> Mapping[str, Mapping[str, Estimate]]:
     """Each model's metrics as :func:`pulens.evaluate` gives them, with the class prior that all models share."""
-    evidences = asked.read
-    doubts = {name: estimator_of(evidence, resampling) for name, evidence in evidences.items()}
+    estimators = {model: estimator_of(evidence, asked.resampling) for model, evidence in asked.read.items()}
     contradictions = {
-        name: None if evidence.explains_any_rows else find_contradiction(evidence)
-        for name, evidence in evidences.items()
+        model: find_contradiction(evidence) if evidence.can_be_ruled_out else None
+        for model, evidence in asked.read.items()
     }
 
     def found(name: str, metric: Metric, model: str) -> Estimate:
+        evidence, given = asked.read[model], given_parameters(name, metric)
+        known: Any = {"doubts": estimators[model], "contradiction": contradictions[model], **given}
         at = asked.thresholds[model] if metric.needs_threshold else None
-        told = estimate(
-            name,
-            find(name),
-            evidences[model],
-            threshold=at,
-            doubts=doubts[model],
-            contradiction=contradictions[model],
-            **given_parameters(name, metric),
-        )
-        return withhold(told, find(name))
+        result = estimate(name, find(name), evidence, threshold=at, **known)
+        return withhold(evidence.annotated(result, estimators[model], **given), find(name))
 
     return FrozenMapping(
         {
@@ -594,29 +481,23 @@ def _estimates(asked: _Asked, tallies: Sequence[Tally], resampling: Resampling) 
     )
 
 
-def differences(
-    asked: Any, observed: Mapping[str, Floats], redraws: Mapping[str, Floats]
-) -> dict[str, tuple[Difference, ...]]:
-    """Of every metric all pairs of models, from numbers of the rows (settings by models) and of redraws of them."""
-    return {name: _differences(asked, name, observed[name], redraws[name]) for name in asked.metrics}
-
-
-def _differences(asked: Any, name: str, observed: Floats, redraws: Floats) -> tuple[Difference, ...]:
+def _differences(asked: Request, name: str, observed: Floats, redraws: Floats) -> tuple[Difference, ...]:
     """All pairs of models; over a range a claim must hold at every prior tried, so the worst p-value counts."""
-    metric, n_labelled, confidence = asked.metrics[name], asked.rows.n_labelled, asked.resampling.confidence
-    doubt, middle = asked.doubt(metric), asked.own(metric)
+    metric, confidence = asked.metrics[name], asked.resampling.confidence
+    n_labelled = int(asked.first.counted.tally.totals.labelled)
+    doubt = asked.prior.known(metric)
     sign = 1 if metric.higher_is_better else -1
     pairs = list(combinations(range(len(asked.rows.names)), 2))
     parts: list[tuple[float, Interval | None, float, float]] = []
     for first, second in pairs:
         gaps = redraws[:, :, first] - redraws[:, :, second]
         seen = observed[:, first] - observed[:, second]
-        value = float(seen[middle])
+        value = float(seen[0])
         by_prior = [column[~np.isnan(column)] for column in gaps.T]
         if math.isnan(value) or any(column.size < LEAST_DEFINED * len(gaps) for column in by_prior):
             parts.append((math.nan, None, math.nan, 1.0))
             continue
-        pair = DifferenceOfRedraws(seen, by_prior, n_labelled, middle)
+        pair = DifferenceOfRedraws(seen, by_prior, n_labelled)
         spread = pair.spread(range(seen.size), confidence)
         low, high, method = ends_in_doubt(pair, doubt, confidence)
         low, high = holding(value, low, high)
@@ -624,7 +505,7 @@ def _differences(asked: Any, name: str, observed: Floats, redraws: Floats) -> tu
         turns = len({np.sign(value), *(np.sign(np.mean(column)) for column in by_prior)}) > 1
         length = float(np.ptp(seen[~np.isnan(seen)])) / spread if spread > 0 else 0.0
         p_value = 1.0 if turns else max(two_sided_p(column, n_labelled, length) for column in by_prior)
-        at_middle = sign * by_prior[middle]
+        at_middle = sign * by_prior[0]
         better = float(np.mean(at_middle > 0) + np.mean(at_middle == 0) / 2)
         parts.append((value, Interval(low, high, confidence, method), better, p_value))
     adjusted = holm([part[3] for part in parts])
@@ -636,21 +517,14 @@ def _differences(asked: Any, name: str, observed: Floats, redraws: Floats) -> tu
     )
 
 
-def _order(asked: _Asked, name: str, tallies: Sequence[Tally]) -> Order:
+def _order(asked: Request, name: str) -> Order:
     """Over the range that was given, or over all class priors that the data allow."""
-    metric, noise = asked.metrics[name], asked.evidence.label_noise
-    if asked.reach is None:
-        # the prior belongs to the rows, not to a model: what one model rules out is out for all
-        high = min(largest_credible_prior(tally, 1 - noise) for tally in tallies)
-        low, high = 0.001, max(high, asked.middle, 0.002)
-    else:
-        low, high = asked.reach
-    totals = tallies[0].totals
+    metric, rows, shares = asked.metrics[name], asked.first.counted, asked.prior.traced()
     return order_by_prior(
         name,
-        asked.traced(metric, low, high),
+        asked.traced(metric, shares),
         asked.rows.names,
-        np.linspace(low, high, PRIORS_TRACED),
-        lambda prior: population_prior(prior, totals, asked.evidence.scenario, noise),
+        shares,
+        lambda prior: population_prior(prior, rows.tally.totals, rows.scenario, rows.label_noise),
         higher_is_better=metric.higher_is_better,
     )

@@ -61,6 +61,10 @@ class Evidence:
         """
         return self, self.class_prior.unlabelled if setting is None else setting
 
+    def rows_at(self, setting: Any) -> tuple[Tally, Assumptions]:
+        """What a number is read off at a setting of the class prior."""
+        return self.tally, self.assumptions_at(self.at_prior(setting)[1])
+
     @property
     def recovery_scenario(self) -> Scenario:
         """The scenario as given, unless the class prior is given as 0: every row's class is then known.
@@ -156,6 +160,10 @@ class Evidence:
         """The same assumptions about other counts, such as a redrawn tally."""
         check_kinds(Evidence.with_tally, {"tally": tally, "buckets": buckets})
         return replace(self, tally=tally, buckets=buckets)
+
+    def with_rows_of(self, other: Evidence) -> Evidence:
+        """The same assumptions about the rows of other evidence of this design, such as those under other scores."""
+        return self.with_tally(other.tally, other.buckets)
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: what was given, not what was derived from it."""

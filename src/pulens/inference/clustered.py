@@ -87,14 +87,13 @@ class Jackknife(IntervalMethod):
         reach = student_quantile(self.freedom, tail), normal_quantile(1 - 2 * tail)
         return ends_around(self.value(prior), self.error(prior), tail, reach, self.buckets, self.rows, self.within)
 
-    def less(self, other: Jackknife, doubt: KnownOfPrior) -> Jackknife:
+    def less(self, other: Jackknife) -> Jackknife:
         """The difference of two numbers of the same rows: what a bucket does to both cancels."""
         width = self.within[1] - self.within[0]
         return replace(
             self,
             at=lambda setting: self.at(setting) - other.at(setting),
             replicates=lambda setting: self.replicates(setting) - other.replicates(setting),
-            doubt=doubt,
             within=(-width, width),
             _errors={},
         )

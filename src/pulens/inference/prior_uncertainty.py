@@ -83,6 +83,8 @@ class KnownOfPrior(Protocol):
     def setting(self, prior: Any) -> Any: ...
     def mixture(self, prior: Any, value: Callable[..., float], error: Callable[..., float]) -> Mixture | None: ...
     def over(self, many: int, confidence: float | None = None) -> Sequence[Any]: ...
+    def of_contrast(self) -> KnownOfPrior:
+        """For a difference of two such numbers."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +119,9 @@ class PriorUncertainty:
     def setting(self, prior: float | None) -> float:
         """The share around which ends lie, where ``None`` asks for one that is drawn."""
         return self.own_setting if prior is None else prior
+
+    def of_contrast(self) -> PriorUncertainty:
+        return self
 
     def mixture(
         self, prior: float | None, value: Callable[[float], float], error: Callable[[float], float]

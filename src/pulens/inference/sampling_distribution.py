@@ -53,6 +53,7 @@ class SamplingDistribution(DesignDistribution):
         "redraws": "percentile of redraws",
         "read twice": "percentile of redraws, read twice",
         "jackknife": JACKKNIFE,
+        "contrast": "delete-a-bucket jackknife of the difference, Student",
         "jackknife, chosen": f"redraws of buckets with the threshold chosen again each time, and {JACKKNIFE}",
     }
 

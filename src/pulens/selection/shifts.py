@@ -68,7 +68,7 @@ def moved_by(evidence: Evidence, value: Value, share: float, levels: Floats, *, 
     coarse, tried = evidence.coarse, evidence.tilts.levels
     tilted = coarse.at_share(share, tried, evidence.spread(at_threshold=at_threshold))
     found = np.array([value(each.tally, each.assumptions) for each in tilted])
-    return np.asarray(np.interp(levels, tried, found - value_at(coarse, value, share)))
+    return np.asarray(np.interp(levels, tried, found - value(*coarse.rows_at(share))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,11 +109,3 @@ class WithShifts(IntervalMethod):
     @cached_property
     def _known(self) -> dict[float, tuple[float, Floats]]:
         return {}
-
-
-def value_at(evidence: Evidence, value: Value, share: float) -> Any:
-    """A number at a share of positives among the unlabelled rows, at the labelling in the middle."""
-    if not isinstance(evidence, TiltedEvidence):
-        return value(evidence.tally, evidence.assumptions_at(share))
-    own = evidence.in_the_middle(share)
-    return value(own.tally, own.assumptions)

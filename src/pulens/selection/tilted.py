@@ -22,6 +22,7 @@ from pulens.inference.kernels.quantiles import one_tail
 from pulens.inference.kernels.redraws import MOST_BLOCKS, compress
 from pulens.inference.method import IntervalMethod, Limits
 from pulens.priors import ClassPrior, population_prior
+from pulens.recovery.assumptions import Assumptions
 from pulens.selection.practice import Favouring, Practice
 from pulens.selection.tilts import TiltDistribution, TiltRange
 from pulens.types import Floats
@@ -119,6 +120,11 @@ class TiltedEvidence(Evidence):
         if key not in self._tilted:
             self._tilted[key] = [self.tilts.rows_at(self.tilts.median(share), share)]
         return self._tilted[key][0]
+
+    def rows_at(self, setting: float | None) -> tuple[Tally, Assumptions]:
+        """At the labelling in the middle."""
+        own = self.in_the_middle(self.counted.class_prior.unlabelled if setting is None else setting)
+        return own.tally, own.assumptions
 
     @cached_property
     def _tilted(self) -> dict[Any, list[Evidence]]:

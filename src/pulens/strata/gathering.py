@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
+from functools import partial, singledispatch
 from typing import Any
 
 from pulens.counts.tally import Tally
@@ -40,6 +40,18 @@ def settled(cells: LabellingCells, question: IntervalOptions, split: str = "esti
     """Counts per cell with their class priors."""
     priors = resolve_strata(cells, question, split)
     return StratifiedEvidence(cells, priors, question.label_noise, Scenario(question.scenario))
+
+
+@singledispatch
+def resolved(counted: Any, question: IntervalOptions, split: str | None = None) -> Evidence:
+    """What counts show under these assumptions, whatever their design."""
+    result: Evidence = question.settle(counted)
+    return result
+
+
+@resolved.register
+def _(counted: LabellingCells, question: IntervalOptions, split: str | None = None) -> Evidence:
+    return gathered(settled(counted, question, split or "estimated"), question).evidence
 
 
 def gather_design(

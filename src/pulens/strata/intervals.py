@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -35,6 +35,7 @@ from pulens.strata.weighted import WeightedEvidence
 from pulens.types import Floats, Places
 
 DRAWS_ONE_BY_ONE = 40  # class priors at which such a metric is looked at
+DRAWS_OF_CONTRAST = 100  # and a difference of two
 MOST_TALLIES = 400  # redraws of a metric that has to be computed one by one
 
 
@@ -52,6 +53,7 @@ class StratifiedIntervalEstimator(EstimatesIntervals):
         "redraws": "percentile of redraws of each cell",
         "read twice": "percentile of redraws of each cell",
         "jackknife": f"{JACKKNIFE}, within cells",
+        "contrast": "delete-a-bucket jackknife of the difference, within cells, Student",
         "jackknife, chosen": f"redraws of buckets with the threshold chosen again each time, and {JACKKNIFE}, "
         "within cells",
     }
@@ -271,6 +273,9 @@ class StratumPriorUncertainty:
 
     def setting(self, prior: PriorSetting | None) -> PriorSetting:
         return self.drawn if prior is None else prior
+
+    def of_contrast(self) -> StratumPriorUncertainty:
+        return replace(self, values=None, read=DRAWS_OF_CONTRAST)
 
     def over(self, many: int, confidence: float | None = None) -> list[PriorSetting]:
         return self.evidence.priors.settings(self.order(), self.evidence.cells.totals[:, 1])

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, student_quantile
@@ -24,15 +25,17 @@ from pulens.inference.kernels.redraws import compress
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.replicates import Replicates
 from pulens.notice import Notice
+from pulens.recovery.assumptions import Assumptions
 from pulens.strata.clustered import StratifiedBuckets, added_up
 from pulens.strata.counts import LabellingCells
 from pulens.strata.evidence import StratifiedEvidence
-from pulens.strata.priors import PriorSetting
+from pulens.strata.priors import PriorSetting, shifted
 from pulens.strata.redraws import StratumRedraws
 from pulens.types import Floats
 
 BLOCKS = 128  # thresholds of replicates, beside those asked for
 REDRAWS = 500  # behind a standard error: known to 3%
+LEAST_SHARE = 1e-6  # of positives in a stratum, as log odds end there
 USUAL = 0.95  # the confidence at which Student's width stands for a normal one where many are asked for
 
 
@@ -136,6 +139,9 @@ class WeightedEvidence(Evidence):
         """Other counts of the same cells, such as a fold of their rows."""
         return WeightedEvidence.of(replace(self.cells, cells=cells))
 
+    def with_rows_of(self, other: Any) -> WeightedEvidence:
+        return self.with_cells(other.cells.cells)
+
     def settings(self, order: Floats | None = None) -> list[WeightedEvidence]:
         """The evidence at each way that a range of class priors allows; itself alone where there is none."""
         priors = self.cells.priors
@@ -159,6 +165,18 @@ class WeightedEvidence(Evidence):
         priors = self.cells.priors
         own = self.at(PriorSetting(priors.shares, priors.draws) if setting is None else setting)
         return own, own.class_prior.unlabelled
+
+    def rows_at(self, setting: PriorSetting | None) -> tuple[Tally, Assumptions]:
+        """Without keeping them: there may be a setting for each draw."""
+        own = self.cells.weighted if setting is None else self.cells.combined(setting.shares)
+        return own.tally, own.assumptions
+
+    def setting_of(self, share: float) -> PriorSetting:
+        """Where this share of all unlabelled rows is positive: the log odds of all strata moved together."""
+        own, rows = self.cells.priors.shares, self.cells.cells.totals[:, 1]
+        inside = np.clip(own, LEAST_SHARE, 1 - LEAST_SHARE)
+        logits = np.log(inside / (1 - inside))[None]
+        return PriorSetting(shifted(logits, rows, np.ones(own.size), np.array([share]))[0])
 
     @cached_property
     def _settings(self) -> dict[Any, WeightedEvidence]:
