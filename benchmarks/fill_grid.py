@@ -9,9 +9,9 @@ summary has (``--having``) are left out (with ``--every-seed``: the runs that it
 archive holds: call it again to go on, on any machine. ``--order worth`` takes biased labels before label frequencies,
 then what takes least by measured rates; ``cheapest`` looks at the rates alone, ``listed`` at the order in which data
 sets and learners were named. With ``--rounds 2 25,42`` all of that is done with seed 2 before anything with the others.
-With ``--end 540`` no stack is begun that would not have ended by then: rates say how long it takes, and stacks that
-have ended say how far rates are off. ``bench run`` does the same runs in the order of the protocol. Afterwards:
-``pulens bench report results --summary new.csv.gz`` and ``widen_summary.py new.csv.gz``.
+With ``--end 540`` no stack is begun that would not have ended by then, but its halves are: rates say how long it takes,
+and stacks that have ended say how far rates are off. ``bench run`` does the same runs in the order of the protocol.
+Afterwards: ``pulens bench report results --summary new.csv.gz`` and ``widen_summary.py new.csv.gz``.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pulens.research.benchmark.protocol import load_protocol
 from pulens.research.benchmark.rates import forecast, load_rates
 from pulens.research.benchmark.run import Options, Queue
 from pulens.research.benchmark.vocabulary import variant_name
+from pulens.research.benchmark.work import halves
 
 THREE_SEEDS = (2, 25, 42)
 
@@ -62,10 +63,17 @@ class FittingQueue(Queue):
     def _claim(self):
         # rates are of a device that nobody shares
         left = (self.end - time.monotonic()) / (self.jobs * median(self._ratios))
-        late = [stack for stack in self.waiting if float("inf") > len(stack) * self.seconds(stack) > left]
+
+        def in_time(stack):
+            if not left < self.seconds(stack) < float("inf"):
+                return [stack]
+            return [part for half in halves(stack) for part in in_time(half)] if len(stack) > 1 else []
+
+        before = self.waiting
+        self.waiting = [part for stack in before for part in in_time(stack)]
+        late = sum(map(len, before)) - sum(map(len, self.waiting))
         if late:
-            self.waiting = [stack for stack in self.waiting if stack not in late]
-            print(f"no time for {sum(map(len, late)):,} runs in {len(late):,} stacks", flush=True)
+            print(f"no time for {late:,} runs", flush=True)
         stack = super()._claim()
         if stack:
             self._begun[tuple(run.key for run in stack)] = time.monotonic()
@@ -74,7 +82,7 @@ class FittingQueue(Queue):
     def release(self, stack: Sequence[Run]) -> None:
         super().release(stack)
         took = time.monotonic() - self._begun.pop(tuple(run.key for run in stack), time.monotonic())
-        said = self.jobs * len(stack) * self.seconds(stack)
+        said = self.jobs * self.seconds(stack)
         if 0 < said < float("inf") and took > 1:
             self._ratios.append(took / said)
             name = f"{len(stack):3} {stack[0].learner} {stack[0].dataset}"
@@ -82,13 +90,18 @@ class FittingQueue(Queue):
 
 
 def rate_of(on_cpu: bool) -> Callable[[Sequence[Run]], float]:
-    """Seconds that a run of a stack takes by measured rates."""
+    """Seconds that a stack takes by measured rates, which on a GPU grow with the root of its runs."""
     rates = [rate for rate in load_rates()[1] if (rate.device == "cpu") == on_cpu]
     device_name = rates[0].device if rates else ""
 
     def seconds(stack: Sequence[Run]) -> float:
         result = forecast(stack[:1], rates, device_name)
-        return float("inf") if result.unknown else result.seconds
+        run = stack[0]
+        width = median(
+            [rate.stack for rate in rates if (rate.learner, rate.dataset) == (run.learner, run.dataset)] or [1]
+        )
+        runs = len(stack) if on_cpu else (width * len(stack)) ** 0.5
+        return float("inf") if result.unknown else runs * result.seconds
 
     return seconds
 
@@ -113,7 +126,9 @@ def ordered(
         part = [run for run in runs if run.seed in seeds]
         halves = [[run for run in part if (run.alias != "S1") == biased] for biased in (True, False)]
         for half in halves if order == "worth" else [part]:
-            result += sorted(stacks(half, most), key=place if order == "listed" else seconds)
+            result += sorted(
+                stacks(half, most), key=place if order == "listed" else lambda stack: seconds(stack) / len(stack)
+            )
     return result
 
 
