@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from statistics import median
@@ -69,12 +70,10 @@ class FittingQueue(Queue):
                 return [stack]
             return [part for half in halves(stack) for part in in_time(half)] if len(stack) > 1 else []
 
-        before = self.waiting
-        self.waiting = [part for stack in before for part in in_time(stack)]
-        late = sum(map(len, before)) - sum(map(len, self.waiting))
-        if late:
-            print(f"no time for {late:,} runs", flush=True)
+        everything = self.waiting
+        self.waiting = [part for stack in everything for part in in_time(stack)]
         stack = super()._claim()
+        self.waiting = everything if self.waiting else []
         if stack:
             self._begun[tuple(run.key for run in stack)] = time.monotonic()
         return stack
@@ -89,19 +88,21 @@ class FittingQueue(Queue):
             print(f"{name}: {took:.0f} s, {said:.0f} said ({self.jobs} at once)", flush=True)
 
 
-def rate_of(on_cpu: bool) -> Callable[[Sequence[Run]], float]:
+def rate_of(runs: Sequence[Run], on_cpu: bool) -> Callable[[Sequence[Run]], float]:
     """Seconds that a stack takes by measured rates, which on a GPU grow with the root of its runs."""
     rates = [rate for rate in load_rates()[1] if (rate.device == "cpu") == on_cpu]
     device_name = rates[0].device if rates else ""
 
+    @lru_cache
+    def of_one(learner: str, variant: str | None, dataset: str) -> tuple[float, float]:
+        run = next(run for run in runs if (run.learner, run.variant, run.dataset) == (learner, variant, dataset))
+        result = forecast([run], rates, device_name)
+        widths = [rate.stack for rate in rates if (rate.learner, rate.dataset) == (learner, dataset)]
+        return float("inf") if result.unknown else result.seconds, median(widths or [1])
+
     def seconds(stack: Sequence[Run]) -> float:
-        result = forecast(stack[:1], rates, device_name)
-        run = stack[0]
-        width = median(
-            [rate.stack for rate in rates if (rate.learner, rate.dataset) == (run.learner, run.dataset)] or [1]
-        )
-        runs = len(stack) if on_cpu else (width * len(stack)) ** 0.5
-        return float("inf") if result.unknown else runs * result.seconds
+        each, width = of_one(stack[0].learner, stack[0].variant, stack[0].dataset)
+        return each * (len(stack) if on_cpu else (width * len(stack)) ** 0.5)
 
     return seconds
 
@@ -172,7 +173,7 @@ def main() -> None:
     options = Options(device=given.device, jobs=given.jobs, time_limit=given.seconds)
     named = [*given.datasets, *(given.learners or [])]
     budget, on_cpu = budget_of(given.device, given.jobs)
-    seconds = rate_of(on_cpu)
+    seconds = rate_of(runs, on_cpu)
     packed = ordered(
         runs,
         lambda group: min(given.stack, most_runs(group, budget, on_cpu)),
