@@ -49,6 +49,8 @@ def test_every_function_is_judged_by_families_and_kinds_left_out(wild):
     rows = [json.loads(line) for line in outcome.files[0].read_text().splitlines()]
     asked = {(row["function"], row["metric"]) for row in rows}
     assert {("compare", "f1"), ("decide", "cost"), ("decide", "recall floor"), ("calibrate", "bin")} <= asked
+    firsts = ("precision_at_k, first 1%", "recall_at_k, first 10%", "positives among the first 10%")
+    assert {("top", name) for name in firsts} <= asked
     assert {row["labels"] for row in rows} == {"practice", "random", wild_functions.KIND}
     costs = {
         way: [r["high"] - r["low"] for r in rows if (r["metric"], r["labels"]) == ("cost", way)]

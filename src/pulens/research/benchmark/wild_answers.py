@@ -18,6 +18,7 @@ from pulens.selection.practice import Practice
 
 Labelling = Any  # "random", or a distribution that was learned on other families
 FEWEST_LABELLED = 10  # rows of a group that is looked at
+TOPS = (0.01, 0.1)  # of the list
 FEWEST_IN_BIN = 20  # rows of which the share of positives is looked at
 
 
@@ -218,6 +219,32 @@ def judge_gap(problem: WildProblem, labelling: Labelling, **options: Any) -> lis
             sign = 1 if gap.first == "upper" else -1
             truth_of = sign * (rates[1] - rates[0])
             result.append(_row(problem, f"{metric} gap", min(labelled), truth_of, gap.value, gap.low, gap.high))
+    return result
+
+
+def judge_top(problem: WildProblem, labelling: Labelling, **options: Any) -> list[WildAnswer]:
+    """Precision, recall and positives of the first rows of the list, of which rows that share a score count alike."""
+    from pulens.evaluation.evaluate import evaluate
+
+    asked: dict[str, Any] = {"class_prior": problem.class_prior, "scenario": str(problem.scenario), **options}
+    answer = evaluate(
+        problem.labelled.astype(int), problem.scores, threshold=problem.threshold, labelling=labelling, **asked
+    )
+    scores, truth = problem.scores[problem.population], problem.truth[problem.population]
+    labelled, result = int(problem.labelled.sum()), []
+    for share in TOPS:
+        found = answer.top(max(1, round(share * scores.size)))
+        kth = np.sort(scores)[::-1][int(found.k) - 1]
+        above, level = scores > kth, scores == kth
+        hits = float(truth[above].sum() + truth[level].mean() * (found.k - above.sum()))
+        for name, true in (("precision_at_k", hits / found.k), ("recall_at_k", hits / float(truth.sum()))):
+            own = found[name]
+            if own.interval is not None:
+                ends = own.value, own.interval.low, own.interval.high
+                result.append(_row(problem, f"{name}, first {share:.0%}", labelled, true, *ends))
+        if found.hits is not None and found.hits.low is not None and found.hits.high is not None:
+            ends = found.hits.expected, found.hits.low, found.hits.high
+            result.append(_row(problem, f"positives among the first {share:.0%}", labelled, hits, *ends))
     return result
 
 

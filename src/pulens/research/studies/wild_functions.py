@@ -15,6 +15,7 @@ from pulens.research.benchmark.wild_answers import (
     judge_decision,
     judge_difference,
     judge_gap,
+    judge_top,
     pairs_of,
 )
 from pulens.research.studies._stored import store_path
@@ -30,6 +31,7 @@ JUDGES: Mapping[str, Callable[..., list[WildAnswer]]] = {
     "decide": judge_decision,
     "calibrate": judge_calibration,
     "groups": judge_gap,
+    "top": judge_top,
 }
 EXCESS = "excess"  # of the chosen threshold's cost: a number without an interval
 Answers = dict[tuple[str, str], list[WildAnswer]]  # by function and by what is taken of labels
