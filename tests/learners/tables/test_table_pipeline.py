@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from pulens.learners import BoostedPU, ElkanNoto, TableColumns, load, save_pipeline, table_pipeline
 from sklearn.base import clone
@@ -177,6 +178,25 @@ def test_what_a_column_is_its_values_say(values, kind):
 def test_what_nobody_can_say_is_refused_with_the_way_out(values, message):
     with pytest.raises(InputError, match=message):
         typed_table({"x": values}, Typing())
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64", "int16", "uint64"])
+def test_numbers_of_an_array_or_a_frame_are_those_of_its_values(kind):
+    values = np.array([3, 1.5, 0, 2]).astype(kind)
+    one, frame, alone = (
+        typed_table(table, Typing()).columns[0].values
+        for table in ({"x": values}, pd.DataFrame({"x": values}), {"x": values.tolist()})
+    )
+    assert one.tolist() == frame.tolist() == alone.tolist()
+
+
+def test_an_array_of_numbers_is_read_as_a_whole(monkeypatch):
+    monkeypatch.setattr(Typing, "_plain", lambda *_: pytest.fail("value by value"))
+    values = np.array([1.0, np.nan], np.float32)
+    np.testing.assert_array_equal(typed_table({"x": values}, Typing()).columns[0].values, [1.0, np.nan])
+    assert typed_table(pd.DataFrame({"x": [1, 2]}), Typing({"x": "number"})).kinds == {"x": "number"}
+    with pytest.raises(InputError, match="numbers of at most"):
+        typed_table({"x": np.array([1.0, 1e300])}, Typing())
 
 
 def test_dates_written_otherwise_are_read_as_told():
