@@ -3,10 +3,11 @@
 Ranking worlds have known score distributions and differ in what is known of the class prior; design worlds
 (``pulens.testing.DesignWorld``) have strata, clusters or both, and are drawn anew for every set, so that a figure
 covers many of them. In favoured worlds positives above the threshold are labelled several times as often: ``factor``
-asks for the range at that factor, whose end is the truth, and ``contradiction`` counts the sets in which random labels
-are refuted (false alarms where the factor is 1) in the place of coverage. Prints, and writes with ``--csv``, one line
-per world, statistic and number: coverage, mean width, how often the whole interval lay below the truth, and how many
-sets were refused.
+asks for the range at that factor, whose end is the truth (of recall, precision and F1; of the areas in worlds whose
+name ends with theirs), apart for sets that refute random labels; ``contradiction`` counts the sets that do (false
+alarms where the factor is 1), ``proved`` those whose range stops at what the rows at hand prove, in the place of
+coverage. Prints, and writes with ``--csv``, one line per world, statistic and number: coverage, mean width, how often
+the whole interval lay below the truth, and how many sets were refused.
 
 Usage: python benchmarks/coverage.py [--sets 200] [--jobs 2] [--worlds NAME,...] [--statistics NAME,...] [--csv FILE]
 """
@@ -140,7 +141,7 @@ class Design(NamedTuple):
 
 
 class Favoured(NamedTuple):
-    """Normal scores; the upper half of positives is labelled ``favour`` times as often as the lower half."""
+    """Normal scores; positives above their median, or ``step`` above it, are labelled ``favour`` times as often."""
 
     gap: float
     prior: float
@@ -149,14 +150,16 @@ class Favoured(NamedTuple):
     favour: float = 1.0
     knowledge: str = "known"  # known, interval (95%, from another study), audited (200 rows), estimated
     scenario: str = "case-control"
+    step: float = 0.0
 
     def draw(self, rng: np.random.Generator, number: int) -> Drawn:
         more = int(1.5 * self.favour * self.labelled) + 100 if self.scenario == "case-control" else 0
         positive = np.concatenate([np.ones(more, bool), rng.random(self.rows) < self.prior])
         scores = rng.normal(self.gap * positive)
-        chance = np.where(scores >= self.gap, 1.0, 1 / self.favour)
+        chance = np.where(scores >= self.gap + self.step, 1.0, 1 / self.favour)
         if self.scenario == "single-set":
-            chance = chance * min(self.labelled / (self.prior * self.rows * (1 + 1 / self.favour) / 2), 1.0)
+            mean = 1 / self.favour + (1 - 1 / self.favour) * float(ndtr(-self.step))
+            chance = chance * min(self.labelled / (self.prior * self.rows * mean), 1.0)
         labels = (positive & (rng.random(positive.size) < chance)).astype(int)
         if more:  # the labelled rows were drawn separately
             kept = np.append(np.flatnonzero(labels[:more])[: self.labelled], np.arange(more, positive.size))
@@ -318,7 +321,39 @@ def factor(drawn: Drawn) -> Iterator[Found]:
     for name in ("roc_auc", "average_precision", "precision", "recall", "f1"):
         ends = result.sensitivity(name, factor=drawn.favour).interval
         kept = pulens.Interval(ends.low, ends.high, 0.95, "range")  # of sets that refute random labels too
-        yield name, kept, drawn.truth(name, "a", drawn.thresholds["a"])
+        is_refuted = result.contradiction is not None
+        yield f"{name} (refuted)" if is_refuted else name, kept, drawn.truth(name, "a", drawn.thresholds["a"])
+
+
+def proved(drawn: Drawn) -> Iterator[Found]:
+    """1 where the range without sampling error stops at what the rows prove; favoured worlds of one sample only.
+
+    Every labelled row is a positive. The others, as many as the class prior says, prove the least where they are the
+    unlabelled rows with the lowest scores.
+    """
+    if drawn.told["scenario"] != "single-set":
+        return
+    labels, scores, at = drawn.labels, drawn.models["a"], drawn.thresholds["a"]
+    result = pulens.evaluate(labels, scores, threshold=at, redraws=200, **drawn.told, labelling="random")
+    positives, flagged = result.class_prior.value * labels.size, int((scores >= at).sum())
+    hits = int(labels[scores >= at].sum())
+    hidden = max(round(positives) - int(labels.sum()), 0)
+    order = np.argsort(scores)
+    truth = labels.copy()
+    truth[order[labels[order] == 0][:hidden]] = 1
+    worst = pulens.evaluate(
+        np.where(truth, 1, -1), scores, negative=-1, unlabelled_prior=0.0, confidence=None, labelling="random"
+    )
+    hits += max(0.0, positives - labels.sum() - ((labels == 0) & (scores < at)).sum())
+    floors = {
+        "recall": hits / positives,
+        "precision": hits / flagged,
+        "f1": 2 * hits / (flagged + positives),
+        "roc_auc": worst.estimates["roc_auc"].value - 1e-3,  # whole rows are placed
+    }
+    for name, floor in floors.items():
+        kept = float(result.sensitivity(name, factor=1000.0).possible.low >= floor - 1e-9)
+        yield name, pulens.Interval(kept, kept, 0.95, "share"), 1.0
 
 
 def contradiction(drawn: Drawn) -> Iterator[Found]:
@@ -329,7 +364,7 @@ def contradiction(drawn: Drawn) -> Iterator[Found]:
 
 
 ANY = {"evaluate": evaluate, "chosen": chosen, "compare": compare}
-OF_FAVOURED = {"factor": factor, "contradiction": contradiction}
+OF_FAVOURED = {"factor": factor, "contradiction": contradiction, "proved": proved}
 OF_DESIGNS = {"calibrate": calibrate, "decide": decide, "reviews": reviews, "estimated": estimated}
 STATISTICS = {**ANY, **OF_DESIGNS, **OF_FAVOURED}
 WORLDS: dict[str, Ranking | Design | Favoured] = {
@@ -377,6 +412,12 @@ WORLDS: dict[str, Ranking | Design | Favoured] = {
         for favour in (1.0, 3.0, 6.0)
         for knowledge in ("known", "interval", "audited", "estimated")
         for size, sizes in {"small": (1.5, 0.2, 600, 6_600), "large": (3.0, 0.2, 2_000, 22_000)}.items()
+    },
+    **{  # steps at which the truth is the lower end of the range of an area
+        f"favoured-{scenario}-3-{knowledge}-{area}": Favoured(1.5, 0.2, 600, 6_600, 3.0, knowledge, scenario, step)
+        for scenario in ("case-control", "single-set")
+        for knowledge in ("known", "audited")
+        for area, step in {"roc_auc": -0.28, "average_precision": 0.29}.items()
     },
 }
 TAKES = {Ranking: {*ANY}, Design: {*ANY, *OF_DESIGNS}, Favoured: {*OF_FAVOURED}}  # kind of world: statistics
