@@ -1,12 +1,12 @@
 """Audits in worlds whose hidden positives are known: coverage, widths, errors, the labelling test, forecasts, judges.
 
-Coverage and widths of column one (nothing assumed) and, where labels are random, of column two; errors beside a simple
+Coverage and widths; errors beside a simple
 random sample of as many rows; how often the labelling test rejects; how the forecast width compares with the one that
 came; what a judge does who errs in 5% of answers. Worlds are those of ``pulens.testing.audit_worlds``, half of them
 not looked at while constants were chosen, and the proteins of Elkan and Noto (2008) where their file is found.
 
 Usage: python benchmarks/audit.py [--worlds seen,unseen,proteins] [--audits 400] [--rows 50,100,200,400] [--seed 0]
-       [--show coverage,errors,test,sharper,forecast,judges] [--goal all] [--only "rare"]
+       [--show coverage,errors,test,forecast,judges] [--goal all] [--only "rare"]
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from pulens.audits import AuditCounts, CheckedRows
 from pulens.audits.allocation import allocate, thinly_checked
 from pulens.audits.estimates import design_limits, point_values
 from pulens.audits.forecast import forecast_of
-from pulens.audits.if_random import if_random_estimates
 from pulens.audits.judges import judged_estimates
 from pulens.audits.labelling_test import labelling_of
 from pulens.audits.strata import Strata, cut_strata
@@ -33,7 +32,7 @@ from pulens.testing.audit_worlds import AUDIT_WORLDS, UNSEEN_AUDIT_WORLDS, Audit
 
 METRICS = ("class_prior", "precision", "recall", "f1", "matthews_correlation")
 SHOWN = ("class_prior", "precision", "recall", "f1")
-PARTS = ("coverage", "errors", "test", "sharper", "forecast", "judges")
+PARTS = ("coverage", "errors", "test", "forecast", "judges")
 PROTEINS = Path(__file__).resolve().parents[1].parent / "shared" / "data" / "elkan_noto_protein.npz"
 ERROR = 0.05  # of a judge's answers
 
@@ -239,18 +238,6 @@ def _curve_held(audit: Audit, curve: Any) -> bool:
     return all(held(value, rate.low, rate.high) for value, rate in zip(true, curve, strict=True))
 
 
-def sharper(world: Any, budget: int, audits: list[Audit], asked: argparse.Namespace) -> None:
-    if not world.random_labels:
-        return
-    hits, widths = defaultdict(list), defaultdict(list)
-    for audit in audits[: max(len(audits) // 2, min(len(audits), 100))]:
-        for name, result in if_random_estimates(audit.counts, seed=asked.seed).items():
-            if name in METRICS and result.interval is not None and np.isfinite(audit.truth[name]):
-                hits[name].append(held(audit.truth[name], result.interval.low, result.interval.high))
-                widths[name].append(result.interval.width)
-    print(f"  column two, {len(hits['f1'])} audits  " + table_line(METRICS, hits, widths), flush=True)
-
-
 def forecast(world: Any, budget: int, audits: list[Audit], asked: argparse.Namespace) -> None:
     came = defaultdict(list)
     for audit in audits[:40]:
@@ -314,7 +301,6 @@ SECTIONS = {
     "coverage": coverage,
     "errors": errors,
     "test": test,
-    "sharper": sharper,
     "forecast": forecast,
     "judges": judges,
 }

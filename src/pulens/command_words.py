@@ -15,7 +15,7 @@ SAME = (
     *("reviews", "reviewed_above", "reviewed_below_share", "id", "threshold", "confidence", "redraws", "seed"),
     *("cost_miss", "cost_alarm", "cost_flag", "benefit_hit", "cost_ratio", "capacity", "volume", "choose"),
     *("capacity_certainty", "recall_at_least", "precision_at_least", "budget", "width", "goal", "keep", "source"),
-    *("allow_changed", "reviewer_errors", "second", "nearly_random", "scores_are", "binning", "bins", "folds"),
+    *("allow_changed", "reviewer_errors", "second", "scores_are", "binning", "bins", "folds"),
     *("method", "noise", "labels_lag", "time", "reference_until", "timezone", "confirmed_at", "anytime", "interval"),
     *("allow_repeats", "plan"),
 )

@@ -21,7 +21,6 @@ def _result(**more):
 def test_the_dictionary_is_json_and_every_number_names_its_basis():
     answer = json.loads(json.dumps(_result(labelled=[30, 10], threshold=0.5).to_dict(), allow_nan=False))
     assert {result["basis"] for result in answer["estimates"].values()} == {"design"}
-    assert answer["if_random"]["recall"]["basis"] == "random labelling"
     assert answer["strata"][0] | {} == {
         "rows": 200,
         "checked": 60,
@@ -34,10 +33,6 @@ def test_the_dictionary_is_json_and_every_number_names_its_basis():
     }
     assert answer["threshold"] == 0.5
     assert answer["labelling"] is None
-
-
-def test_without_five_labelled_rows_there_is_no_sharper_column():
-    assert dict(_result(labelled=[3, 1]).if_random) == {}
 
 
 def test_the_text_names_what_was_checked_and_every_metric():

@@ -96,29 +96,23 @@ def answers_of(name: str = "queue.csv") -> list[str]:
         return [row["answer"] for row in csv.DictReader(stream)]
 
 
-def test_judges_who_err_and_labels_nearly_random_stand_beside_both_columns(folder, capsys):
+def test_judges_who_err_have_numbers_of_their_own(folder, capsys):
     plan()
     fill(50)
     main(["audit", "read", "queue.csv", "--json", "plain.json"])
     before = capsys.readouterr().out
-    more = ["--reviewer-errors", "0:0.02,0.05", "--nearly-random", "3"]
+    more = ["--reviewer-errors", "0:0.02,0.05"]
     main(["audit", "read", "queue.csv", "--json", "answer.json", *more])
     shown = capsys.readouterr().out
     assert shown.startswith(before.partition("next: ")[0].rstrip("\n"))
     assert "judges call 0 to 0.02 of negatives positive" in shown
-    assert "at most 3:1" in shown
     plain, told = (json.loads((folder / name).read_text()) for name in ("plain.json", "answer.json"))
-    judged, nearly = told.pop("if_judges_err"), told.pop("if_nearly_random")
+    judged = told.pop("if_judges_err")
     assert told == plain
     assert (judged["false_positive_rate"], judged["false_negative_rate"]) == ([0, 0.02], [0.05, 0.05])
     result = read_audit("queue.csv")
-    for found, expected in (
-        (judged["estimates"]["recall"], result.if_judges_err(((0, 0.02), 0.05))["recall"]),
-        (nearly["estimates"]["recall"], result.if_nearly_random(3)["recall"]),
-    ):
-        assert found == json.loads(json.dumps(expected.to_dict()))
-    assert nearly["factor"] == 3
-    assert nearly["estimates"]["recall"]["low"] < told["if_random"]["recall"]["low"]
+    expected = result.if_judges_err(((0, 0.02), 0.05))["recall"]
+    assert judged["estimates"]["recall"] == json.loads(json.dumps(expected.to_dict()))
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -154,8 +148,6 @@ def test_a_second_judge_is_read_from_a_column_or_a_file(folder, capsys, apart):
         (["--reviewer-errors", "nan,0"], "between 0 and 1"),
         (["--reviewer-errors", "0.5,0.5"], "add up to less than 1"),
         (["--reviewer-errors", "0.1,0.1", "--anytime"], "at every moment"),
-        (["--nearly-random", "0.5"], "write 3:1 as 3"),
-        (["--nearly-random", "inf"], "write 3:1 as 3"),
         (["--second", "reply"], "no column 'reply'"),
         (["--second", "answer"], "first reviewer's queue"),
         (["--second", "./queue.csv"], "first reviewer's queue"),
@@ -183,17 +175,6 @@ def test_judges_who_overlap_nowhere_and_rows_of_another_plan_are_refused(folder,
     told = refused(["audit", "read", "queue.csv", "--second", "other.csv"], capsys)
     assert "other.csv" in told
     assert "not in the plan" in told
-
-
-def test_labels_that_may_be_wrong_or_are_few_give_no_nearly_random_numbers(folder, capsys):
-    plan("--label-noise", "0.1", "--scenario", "case-control")
-    fill(20)
-    assert "label noise of 0.1" in refused(["audit", "read", "queue.csv", "--nearly-random", "3"], capsys)
-    (folder / "queue.csv").unlink()
-    (folder / "scores.csv").write_text("score,label\n" + "".join(f"{i / ROWS},{int(i > 597)}\n" for i in range(ROWS)))
-    plan()
-    fill(20)
-    assert "there are 2 of them" in refused(["audit", "read", "queue.csv", "--nearly-random", "3"], capsys)
 
 
 def test_only_what_is_shown_is_forecast(folder, capsys, monkeypatch):

@@ -10,7 +10,6 @@ import pytest
 import pulens
 from command_lines import EVALUATE
 from pulens import calibration
-from pulens.audits.nearly_random import check_factor
 from pulens.cli import main
 from pulens.inference.kernels.jackknife import redraw_buckets
 from pulens.inference.kernels.resampling import Resampling
@@ -128,12 +127,6 @@ def test_half_a_character_as_delimiter_is_kept_as_json_writes_it(tmp_path):
     out = tmp_path / "out.tally"
     main(["tally", str(tmp_path / "a.parquet"), "--delimiter", "\udcff", "-o", str(out)])
     assert pulens.evaluate(out, class_prior=0.4, labelling="random").tally.totals.labelled == 6
-
-
-@pytest.mark.parametrize("factor", [1e300, 10**400, float("inf"), 0.5])
-def test_labels_that_favour_a_side_beyond_all_measure_are_refused(factor):
-    with pytest.raises(pulens.PulensError, match=r"factor must lie between 1 \(random labels\) and 1,000,000"):
-        check_factor(factor)
 
 
 def test_a_fold_that_no_cluster_fell_into_is_left_out(tmp_path):

@@ -197,7 +197,6 @@ def test_a_plan_prints_strata_and_forecast(table):
     assert "100 of 2,8" in words
     assert "1.5 and more (flagged)" in words
     assert "With 100 rows: F1 known to ± " in words
-    assert "if labels are random" in words
 
 
 @pytest.mark.parametrize(
@@ -249,6 +248,5 @@ def test_noisy_labels_leave_only_what_needs_no_labels(table, tmp_path):
     (tmp_path / "queue.csv").write_text(text)
     result = read_audit(tmp_path / "queue.csv")
     assert result.labelling is None
-    assert not result.if_random
     assert "noisy-labels" in {notice.code for notice in result.notices}
     assert result.estimates["precision"].value == 1

@@ -224,10 +224,8 @@ def test_a_page_of_labels_as_in_practice_draws_uncorrected_curves_of_the_rows_th
 def test_an_audit_that_contradicts_random_labels_leads_to_one_number_a_metric():
     summary = summarise_audit(from_counts(rows=[200, 300], checked=[60, 40], found=[6, 4], flagged=1, labelled=[20, 5]))
     first = summary.rows[0]
-    random = replace(
-        summary, rows=(replace(first, if_random=first.assuming_nothing, recovered=first.assuming_nothing),)
-    )
-    assert columns_table(random)["rows"][0]["picture"]["two"] is not None
+    random = replace(summary, rows=(replace(first, recovered=first.assuming_nothing),))
+    assert columns_table(random)["rows"][0]["picture"]["recovered"]
     table = columns_table(replace(random, contradicted="contradicted by the audit (p < 0.001)"))
-    assert (table["has_if_random"], table["has_recovered"]) == (False, False)
-    assert (table["rows"][0]["picture"]["two"], table["rows"][0]["picture"]["recovered"]) == (None, "")
+    assert not table["has_recovered"]
+    assert table["rows"][0]["picture"]["recovered"] == ""

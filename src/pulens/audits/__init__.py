@@ -1,19 +1,16 @@
 """Which rows a person should check, and what the answers prove without any assumption about labelling.
 
 Read in this order: ``counts`` (what an audit knows), ``limits`` (how many positives strata can hold), ``formulas`` and
-``estimates`` (the metrics that follow), ``result`` (the answer). What labelled positives add: ``if_random``,
-``nearly_random``, ``labelling_test`` and ``labelling_curve``; what is known before checking: ``forecast``; wrong
-answers: ``judges``.
+``estimates`` (the metrics that follow), ``result`` (the answer). What answers say of the labels: ``labelling_test`` and
+``labelling_curve``; what is known before checking: ``forecast``; wrong answers: ``judges``.
 """
 
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import design_estimates, design_limits
 from pulens.audits.forecast import AuditForecast, forecast_of
 from pulens.audits.identified import Identified, identify
-from pulens.audits.if_random import if_random_estimates
 from pulens.audits.judges import agreement_of, judged_estimates
 from pulens.audits.labelling_test import LabellingVerdict, labelling_of
-from pulens.audits.nearly_random import nearly_random_estimates
 from pulens.audits.plan import AuditPlan
 from pulens.audits.result import AuditResult, from_counts
 from pulens.audits.review_log import ReviewLog
@@ -35,8 +32,6 @@ __all__ = [
     "forecast_of",
     "from_counts",
     "identify",
-    "if_random_estimates",
     "judged_estimates",
     "labelling_of",
-    "nearly_random_estimates",
 ]

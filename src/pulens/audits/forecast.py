@@ -12,11 +12,10 @@ from pulens.answer import Answer
 from pulens.audits.allocation import allocate, guesses
 from pulens.audits.counts import AuditCounts, Counts
 from pulens.audits.estimates import design_limits
-from pulens.audits.formulas import FORMULAS, in_words
-from pulens.audits.if_random import drawn_metrics
+from pulens.audits.formulas import in_words
 from pulens.audits.labelling_power import power_of_test
 from pulens.audits.labelling_test import expected_after
-from pulens.audits.limits import IntervalKind, one_tail
+from pulens.audits.limits import IntervalKind
 from pulens.confidence import check_confidence
 from pulens.errors import AssumptionError, nearest, shown
 from pulens.frozen import FrozenMapping
@@ -26,7 +25,6 @@ from pulens.types import Floats
 BUDGETS = (25, 50, 100, 200, 400, 700, 1000)
 METRICS = ("class_prior", "precision", "recall", "f1")
 AUDITS, DRAWS = 60, 600  # simulated at each budget and guess, and draws for each interval: widths to about 3%
-SHARP_AUDITS, SHARP_NODES, SHARP_DRAWS = 4, 32, 64  # of the sharper column: fewer, since labels steady it
 DEFAULT, FROM_LABELS, AFTER = "default guess", "guess from labels", "after checking"
 
 
@@ -53,15 +51,14 @@ _NOTHING_LEFT = "Every row has been checked: there is nothing left to forecast."
 class AuditForecast(Answer):
     """Expected widths of intervals, one number a budget, for each guess of where positives are.
 
-    ``widths[guess][metric]`` assumes nothing about labelling; ``if_random[metric]`` is the sharper column's, and empty
-    where nothing is labelled. ``power`` is the chance to notice that labels favour the better half of positives 3:1.
+    ``widths[guess][metric]`` assumes nothing about labelling. ``power`` is the chance to notice that labels favour the
+    better half of positives 3:1, 0 where nothing is labelled.
     """
 
-    _keys = ("budgets", "checked", "confidence", "widths", "if_random", "power")
+    _keys = ("budgets", "checked", "confidence", "widths", "power")
 
     budgets: tuple[int, ...]
     widths: Mapping[str, Mapping[str, tuple[float, ...]]]
-    if_random: Mapping[str, tuple[float, ...]]
     power: tuple[float, ...]
     checked: int
     rows: int
@@ -108,8 +105,7 @@ class AuditForecast(Answer):
         text = f"With {budget:,} rows checked, {self.confidence:.0%} intervals are about this wide: {', '.join(parts)}"
         text += " whatever the labelling"
         index = self.budgets.index(budget)
-        if self.if_random:
-            text += f", F1 {self.if_random['f1'][index]:.2f} if labels are random"
+        if self.power[index]:
             text += f"; a 3:1 preference for high scores would be noticed with probability {self.power[index]:.2f}"
         return text + "."
 
@@ -132,7 +128,7 @@ def forecast_of(
     (``pulens.audits.allocation``); the truth tends to lie between them. After checking there is one,
     :math:`M_k (a_k + 4 p_k)/(n_k + 4)` with :math:`p_k` their mean share, and rows checked already stay as they
     are. ``positives`` is a given total, ``audits`` how many are simulated at each budget. ``with_labels=False`` leaves
-    out what takes most of the time: the widths of the sharper column and the power of the test.
+    out the power of the test, which takes much of the time.
 
     >>> before = AuditCounts(rows=[200, 332, 882, 2347, 6239], checked=[0] * 5, found=[0] * 5,
     ...                      labelled=[60, 20, 10, 5, 5], flagged=1)
@@ -159,18 +155,14 @@ def forecast_of(
     rng = np.random.default_rng(seed)
     asked = (confidence, interval, rng, seed, audits)
     widths = {line: _widths(counts, plans, guess, *asked) for line, guess in lines.items()}
-    sharp: dict[str, tuple[float, ...]] = {}
     power = tuple(0.0 for _ in used)
     if with_labels and counts.labelled.sum():
-        guess = lines.get(FROM_LABELS, next(iter(lines.values())))
-        sharp = _sharp_widths(counts, plans, guess, confidence, rng, seed)
         middle = np.mean(list(lines.values()), axis=0)
         level, labelled = 1 - confidence, int(counts.labelled.sum())
         power = tuple(power_of_test(counts.rows, plan, middle, labelled, level=level, seed=seed) for plan in plans)
     return AuditForecast(
         tuple(used),
         FrozenMapping({line: FrozenMapping(by) for line, by in widths.items()}),
-        FrozenMapping(sharp),
         power,
         done,
         total,
@@ -217,24 +209,6 @@ def _widths(
         )
         for name, (low, high) in limits.items():
             columns[name].append(float(np.mean(high - low)))
-    return {name: tuple(of) for name, of in columns.items()}
-
-
-def _sharp_widths(
-    counts: AuditCounts, plans: list[Counts], guess: Floats, confidence: float, rng: np.random.Generator, seed: int
-) -> dict[str, tuple[float, ...]]:
-    columns: dict[str, list[float]] = {name: [] for name in METRICS}
-    tail = one_tail(confidence)
-    for plan in plans:
-        sums = dict.fromkeys(METRICS, 0.0)
-        for result in _simulated(rng, counts, plan, guess, SHARP_AUDITS):
-            asked = _planned(counts, plan, result)
-            for name, drawn in drawn_metrics(asked, METRICS, seed, SHARP_DRAWS, nodes=SHARP_NODES).items():
-                formula = FORMULAS[name]
-                low, high = (np.where(np.isnan(drawn), end, drawn) for end in (formula.lowest, formula.highest))
-                sums[name] += float(np.quantile(high, 1 - tail) - np.quantile(low, tail))
-        for name, total in sums.items():
-            columns[name].append(total / SHARP_AUDITS)
     return {name: tuple(of) for name, of in columns.items()}
 
 

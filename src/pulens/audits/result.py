@@ -33,7 +33,7 @@ from pulens.scalars import real
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
 
-FEWEST_LABELLED = 5  # below it the sharper column and the test of labelling say nothing
+FEWEST_LABELLED = 5  # below it the test of labelling says nothing
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -112,15 +112,6 @@ class AuditResult:
         return result
 
     @cached_property
-    def if_random(self) -> Mapping[str, Estimate]:
-        """The sharper numbers that hold if labels are a random draw of the positives; none below five labelled."""
-        if self.counts.labelled.sum() < FEWEST_LABELLED or not self.score_ranges:
-            return FrozenMapping()
-        from pulens.audits.if_random import if_random_estimates
-
-        return FrozenMapping(if_random_estimates(self.counts, confidence=self.confidence, seed=self.seed))
-
-    @cached_property
     def labelling(self) -> LabellingVerdict | None:
         """Whether the answers contradict random labelling; ``None`` where scores of the rows are not known."""
         if self.checked_rows is None or self.tally is None or self.counts.labelled.sum() < FEWEST_LABELLED:
@@ -145,14 +136,6 @@ class AuditResult:
             judged_estimates(
                 self.counts, reviewer_errors, confidence=self.confidence, interval=self.interval, seed=self.seed
             )
-        )
-
-    def if_nearly_random(self, factor: float = 3.0) -> Mapping[str, Estimate]:
-        """The numbers that hold if labels favour either side of the threshold at most ``factor`` to one."""
-        from pulens.audits.nearly_random import nearly_random_estimates
-
-        return FrozenMapping(
-            nearly_random_estimates(self.counts, factor=factor, confidence=self.confidence, seed=self.seed)
         )
 
     @cached_property
@@ -221,7 +204,6 @@ class AuditResult:
             "undecided": int(self.counts.undecided.sum()),
             "strata": self.strata,
             "estimates": {name: result.to_dict() for name, result in self.estimates.items()},
-            "if_random": {name: result.to_dict() for name, result in self.if_random.items()},
             "labelling": None if self.labelling is None else self.labelling.to_dict(),
             "notices": [
                 {"severity": notice.severity.name.lower(), "code": notice.code, "message": notice.message}
@@ -231,7 +213,7 @@ class AuditResult:
 
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
-        """One self-contained page with both columns, strata and the labelling curve; written to ``path`` if given."""
+        """One self-contained page with the numbers, strata and the labelling curve; written to ``path`` if given."""
         from pulens.report.audit_page import audit_page
 
         return written(path, audit_page(self, title=title))

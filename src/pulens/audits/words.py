@@ -65,11 +65,7 @@ def forecast_lines(forecast: AuditForecast, budget: int, metric: str = "f1") -> 
             continue
         low, high = (width / 2 for width in forecast.width(metric, rows))
         shown = _about(high) if _about(low) == _about(high) else f"{_about(low)} to {_about(high)}"
-        sharper = ""
-        if metric in forecast.if_random:
-            half = forecast.if_random[metric][forecast.budgets.index(rows)] / 2
-            sharper = f" (± {_about(half)} if labels are random)"
-        lines.append(f"With {rows:,} rows: {in_words(metric)} known to ± {shown}{sharper}.")
+        lines.append(f"With {rows:,} rows: {in_words(metric)} known to ± {shown}.")
     return lines
 
 

@@ -31,7 +31,7 @@ GROUPS = {
     ),
     "Checked rows": (
         *("audit", "combine", "reviews", "reviewed_above", "reviewed_below_share", "plan", "yes", "no", "second"),
-        *("reviewer_errors", "nearly_random", "source", "allow_changed"),
+        *("reviewer_errors", "source", "allow_changed"),
     ),
     "Groups": (*("group_by", "gaps", "segment_prior", "class_prior_column", "same_prior", "control", "segment"),),
     "Result": (

@@ -336,11 +336,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
         "the error rates it suggests.",
         metavar="COLUMN|FILE",
     ),
-    "nearly_random": _number(
-        "Add numbers for labels that favour one side of the threshold by at most this factor, such as 3.",
-        metavar="FACTOR",
-        hidden=True,
-    ),
     "source": _option("The table; the answers are refused if it has changed.", metavar="FILE"),
     "allow_changed": _option("With --source: use the plan's counts if it has changed.", is_flag=True),
     "time": _column("REFERENCE is one table, and this column says which window a row belongs to."),

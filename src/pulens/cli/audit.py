@@ -70,7 +70,7 @@ def plan(file: str, out: str, **given: Any) -> None:
 @command.command(name="read")
 @click.argument("queue", shell_complete=complete_file)
 @offers(
-    *("plan", "confidence", "interval", "anytime", "at", "yes", "no", "reviewer_errors", "second", "nearly_random"),
+    *("plan", "confidence", "interval", "anytime", "at", "yes", "no", "reviewer_errors", "second"),
     *("source", "allow_changed", "explain", "html_path", "json_path", "quiet"),
 )
 def read(queue: str, **given: Any) -> None:

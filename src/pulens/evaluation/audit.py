@@ -19,10 +19,9 @@ from pulens.audits.counts import Counts
 from pulens.audits.forecast import AUDITS, BUDGETS, METRICS, AuditForecast, forecast_of
 from pulens.audits.formulas import in_words
 from pulens.audits.judges import Agreement, ReviewerErrors, agreement_of
-from pulens.audits.nearly_random import check_factor
 from pulens.audits.plan import AuditPlan, PlannedRows, planned
 from pulens.audits.queue import RESERVED, ROW, read_plan, read_queue
-from pulens.audits.result import FEWEST_LABELLED, AuditResult
+from pulens.audits.result import AuditResult
 from pulens.audits.strata import RANGES_BELOW, Strata, cut_strata
 from pulens.counts.exactness import in_precision
 from pulens.counts.tally import Tally, Totals
@@ -188,20 +187,13 @@ def plan_audit(
 class QueueResult(AuditResult):
     """What the answers of a queue prove, with the plan they belong to; see :class:`pulens.audits.AuditResult`.
 
-    ``agreement`` compares them with those of a second judge; ``reviewer_errors`` and ``nearly_random`` are what was
-    asked for beside both columns.
+    ``agreement`` compares them with those of a second judge; ``reviewer_errors`` are the rates that were allowed for.
     """
 
     plan: AuditPlan = field(repr=False)
     path: str = field(default="", repr=False)
     reviewer_errors: ReviewerErrors | None = None
-    nearly_random: float | None = None
     agreement: Agreement | None = None
-
-    @cached_property
-    def if_random(self) -> Mapping[str, Estimate]:
-        """The sharper numbers; none where labelled rows may be negative."""
-        return FrozenMapping() if self.plan.label_noise > 0 else super().if_random
 
     @cached_property
     def labelling(self) -> LabellingVerdict | None:
@@ -217,11 +209,6 @@ class QueueResult(AuditResult):
     def judged(self) -> Mapping[str, Estimate]:
         """The numbers without assumption on labelling at the rates of errors that were given; none without rates."""
         return FrozenMapping() if self.reviewer_errors is None else self.if_judges_err(self.reviewer_errors)
-
-    @cached_property
-    def near_random(self) -> Mapping[str, Estimate]:
-        """The numbers if labels favour either side at most by the factor that was given; none without a factor."""
-        return FrozenMapping() if self.nearly_random is None else self.if_nearly_random(self.nearly_random)
 
     @cached_property
     def recovered(self) -> Mapping[str, Estimate]:
@@ -249,7 +236,7 @@ class QueueResult(AuditResult):
         return f"With {more:,} more rows intervals that assume nothing would be about this wide: {told}."
 
     def to_html(self, path: AnyPath | None = None, *, title: str | None = None) -> str:
-        """One self-contained page: both columns, strata, labelling curve, forecast and where all of it comes from."""
+        """One self-contained page: numbers, strata, labelling curve, forecast and where all of it comes from."""
         from pulens.report.audit_page import audit_page
 
         return written(
@@ -265,16 +252,13 @@ class QueueResult(AuditResult):
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain Python values; what was asked for beside both columns has keys of its own."""
+        """Plain Python values; what was asked for beside the numbers has keys of its own."""
         told = super().to_dict()
         if self.agreement is not None:
             told["agreement"] = self.agreement.to_dict()
         if self.reviewer_errors is not None:
             result = {name: one.to_dict() for name, one in self.judged.items()}
             told["if_judges_err"] = self.reviewer_errors.to_dict() | {"estimates": result}
-        if self.nearly_random is not None:
-            result = {name: one.to_dict() for name, one in self.near_random.items()}
-            told["if_nearly_random"] = {"factor": self.nearly_random, "estimates": result}
         return told
 
     def __str__(self) -> str:
@@ -306,7 +290,6 @@ def read_audit(
     allow_changed: bool = False,
     reviewer_errors: Any = None,
     second: AnyPath | None = None,
-    nearly_random: float | None = None,
 ) -> QueueResult:
     """What the answers in a queue prove; nothing is needed beside the queue and the plan that lies next to it.
 
@@ -337,9 +320,6 @@ def read_audit(
         The answers of a second judge on some of the rows: a column of the queue, or a queue of its own, told by the
         ending of its name (.csv, .tsv, .parquet, .xlsx). How often both agree is in ``result.agreement``; numbers rest
         on the first judge alone.
-    nearly_random
-        Numbers for labels that favour either side of the threshold, but at most this many to one, next to the others
-        (``result.near_random``).
 
     Returns
     -------
@@ -365,7 +345,6 @@ def read_audit(
     """
     made = read_plan(path if plan is None else plan)
     errors = _check_errors(reviewer_errors, anytime)
-    factor = _check_nearly(nearly_random, made)
     if source is not None:
         _recounted(made, source, None, allow_changed)
     answers = read_answers(made, path, yes=yes, no=no)
@@ -383,7 +362,6 @@ def read_audit(
         plan=made,
         path=str(path),
         reviewer_errors=errors,
-        nearly_random=factor,
         agreement=None if second is None else _agreement(made, path, second, yes, no, confidence),
     )
     if at is None:
@@ -408,21 +386,6 @@ def _check_errors(reviewer_errors: Any, anytime: bool) -> ReviewerErrors | None:
             "reviewer_errors (--reviewer-errors)."
         )
     return errors
-
-
-def _check_nearly(nearly_random: Any, plan: AuditPlan) -> float | None:
-    if nearly_random is None:
-        return None
-    factor = check_factor(nearly_random)
-    labelled = int(plan.strata.labelled.sum())
-    if plan.label_noise > 0 or labelled < FEWEST_LABELLED:
-        why = f"there are {labelled} of them, and {FEWEST_LABELLED} are needed"
-        if plan.label_noise > 0:
-            why = f"with a label noise of {plan.label_noise:g} some of them are negative, and it is not known which"
-        raise AssumptionError(
-            f"nearly_random (--nearly-random) takes labelled rows for positives, and {why}: leave it out."
-        )
-    return factor
 
 
 def _agreement(plan: AuditPlan, path: AnyPath, second: AnyPath, yes: Any, no: Any, confidence: float) -> Agreement:

@@ -1,4 +1,4 @@
-"""An audit as one self-contained page: both columns on one axis per metric, strata, labelling curve, forecast."""
+"""An audit as one self-contained page: numbers on one axis per metric, strata, labelling curve, forecast."""
 
 from __future__ import annotations
 
@@ -75,20 +75,17 @@ def audit_page(
 
 
 def columns_table(summary: AuditSummary) -> dict[str, Any]:
-    """The table of both columns as the template takes it."""
+    """The table of numbers as the template takes it."""
     return {
-        "has_if_random": summary.has_if_random and not summary.contradicted,
-        "has_recovered": summary.has_recovered and not summary.contradicted,
+        "has_recovered": summary.has_recovered,
         "contradicted": summary.contradicted,
         "rows": [
             {
                 "title": row.title,
                 "one": number(row.assuming_nothing),
                 "one_limits": limits(row.assuming_nothing),
-                "two": number(row.if_random),
-                "two_limits": limits(row.if_random),
                 "recovered": number(row.recovered),
-                "picture": _picture(replace(row, if_random=None, recovered=None) if summary.contradicted else row),
+                "picture": _picture(replace(row, recovered=None) if summary.contradicted else row),
             }
             for row in summary.rows
         ],
@@ -97,7 +94,7 @@ def columns_table(summary: AuditSummary) -> dict[str, Any]:
 
 def _picture(row: AuditRow) -> dict[str, Any] | None:
     """Where bars and dots lie, in per cent of an axis around all of them."""
-    numbers = [number for one in (row.assuming_nothing, row.if_random) for number in _numbers(one)]
+    numbers = _numbers(row.assuming_nothing)
     beside = None if row.recovered is None or math.isnan(row.recovered.value) else row.recovered.value
     numbers += [] if beside is None else [beside]
     if not numbers:
@@ -111,23 +108,20 @@ def _picture(row: AuditRow) -> dict[str, Any] | None:
 
     return {
         "one": _bar(row.assuming_nothing, place),
-        "two": _bar(row.if_random, place),
         "recovered": "" if beside is None else place(beside),
         "from": _tick(low),
         "to": _tick(high),
     }
 
 
-def _numbers(result: Estimate | None) -> list[float]:
+def _numbers(result: Estimate) -> list[float]:
     """The value and the ends of its interval, where there are any."""
-    if result is None:
-        return []
     ends = [] if result.interval is None else [result.interval.low, result.interval.high]
     return ends if math.isnan(result.value) else [result.value, *ends]
 
 
-def _bar(result: Estimate | None, place: Callable[[float], str]) -> dict[str, str] | None:
-    if result is None or result.interval is None:
+def _bar(result: Estimate, place: Callable[[float], str]) -> dict[str, str] | None:
+    if result.interval is None:
         return None
     at = "" if math.isnan(result.value) else place(result.value)
     return {"low": place(result.interval.low), "high": place(result.interval.high), "at": at}

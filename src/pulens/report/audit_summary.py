@@ -1,4 +1,4 @@
-"""What a reader of an audit is shown: both columns and recovered numbers, the test of labelling, what comes next."""
+"""What a reader of an audit is shown: its numbers beside recovered ones, the test of labelling, what comes next."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 #: In reading order; the others are in the JSON.
 SHOWN = ("precision", "recall", "f1", "class_prior", "accuracy", "specificity", "matthews_correlation", "roc_auc")
-NOTHING_ASSUMED, IF_RANDOM, RECOVERED = "assuming nothing", "assuming random labels", "recovered"
+NOTHING_ASSUMED, RECOVERED = "assuming nothing", "recovered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,6 @@ class AuditRow:
 
     name: str
     assuming_nothing: Estimate
-    if_random: Estimate | None
     recovered: Estimate | None
 
     @property
@@ -51,12 +50,8 @@ class AuditSummary:
     more: str = ""
 
     @property
-    def has_if_random(self) -> bool:
-        return any(row.if_random is not None for row in self.rows)
-
-    @property
     def has_recovered(self) -> bool:
-        return any(row.recovered is not None for row in self.rows)
+        return not self.contradicted and any(row.recovered is not None for row in self.rows)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -77,11 +72,7 @@ def summarise_audit(
 ) -> AuditSummary:
     """Gather what the renderings show; ``recovered`` are numbers of the same rows that assume random labels."""
     beside = recovered or {}
-    rows = tuple(
-        AuditRow(name, result.estimates[name], result.if_random.get(name), beside.get(name))
-        for name in SHOWN
-        if name in result.estimates
-    )
+    rows = tuple(AuditRow(name, result.estimates[name], beside.get(name)) for name in SHOWN if name in result.estimates)
     verdict = result.labelling
     told = "" if verdict is None else verdict.verdict
     against = ""

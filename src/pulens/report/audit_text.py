@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pulens.report.audit_summary import (
-    IF_RANDOM,
     NOTHING_ASSUMED,
     RECOVERED,
     AuditRow,
@@ -34,7 +33,7 @@ def audit_text(
     way: str = "python",
     explain: bool = False,
 ) -> str:
-    """What ``pulens audit read`` prints; the other columns and the labelling by score where the reader asked.
+    """What ``pulens audit read`` prints; recovered numbers and the labelling by score where the reader asked.
 
     >>> from pulens.audits import from_counts
     >>> print(audit_text(from_counts(rows=[200, 9800], checked=[60, 140], found=[45, 2], flagged=1)).split("\\n")[0])
@@ -49,9 +48,8 @@ def audit_text(
 def audit_blocks(summary: AuditSummary, *, explain: bool = True) -> list[list[str]]:
     """The part that every text with an audit shares; in short one column, of the numbers to quote."""
     blocks = [[*wrapped(summary.checked, 0), *wrapped(summary.identified, 0)]]
-    two = summary.has_if_random and not summary.contradicted
     if explain:
-        blocks += [[_header(summary, two), *(_line(summary, row, two) for row in summary.rows)]]
+        blocks += [[_header(summary), *(_line(summary, row) for row in summary.rows)]]
     else:
         quoted = [row for row in summary.rows if row.name in IN_SHORT]
         lines = [
@@ -59,25 +57,16 @@ def audit_blocks(summary: AuditSummary, *, explain: bool = True) -> list[list[st
         ]
         blocks += [[f"{'':<24}{NOTHING_ASSUMED:>33}", *map(str.rstrip, lines)]]
     blocks += [wrapped(summary.labelling, 0)]
-    if explain and summary.has_if_random and summary.contradicted:
-        rows = [row for row in summary.rows if row.if_random is not None]
-        lines = [f"  {row.title:<22}{number(row.if_random):>9}{limits(row.if_random):>24}" for row in rows]
-        blocks += [[f"{IF_RANDOM}: {summary.contradicted}", *lines]]
     if explain and summary.curve:
         title = wrapped(f"{summary.curve_words}, highest scores first:", 0)
         blocks += [[*title, *(f"  {name:<22}{rate}" for name, rate in summary.curve)]]
     return [*blocks, wrapped(summary.more, 0)] if summary.more else blocks
 
 
-def _header(summary: AuditSummary, two: bool) -> str:
-    words = f"{'':<24}{NOTHING_ASSUMED:>31}"
-    if two:
-        words += f"{IF_RANDOM:>24}"
-    return words + (f"{RECOVERED:>11}" if summary.has_recovered else "")
+def _header(summary: AuditSummary) -> str:
+    return f"{'':<24}{NOTHING_ASSUMED:>31}" + (f"{RECOVERED:>11}" if summary.has_recovered else "")
 
 
-def _line(summary: AuditSummary, row: AuditRow, two: bool) -> str:
+def _line(summary: AuditSummary, row: AuditRow) -> str:
     words = f"  {row.title:<22}{number(row.assuming_nothing):>9}{limits(row.assuming_nothing):>22}"
-    if two:
-        words += f"{number(row.if_random):>7}{limits(row.if_random):>17}"
     return (words + (f"{number(row.recovered):>11}" if summary.has_recovered else "")).rstrip()

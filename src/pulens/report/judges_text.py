@@ -1,4 +1,4 @@
-"""What stands below an audit's table when asked for: two judges, judges who err, labels that are nearly random."""
+"""What stands below an audit's table when asked for: two judges, and judges who err."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ def judges_text(result: QueueResult) -> list[str]:
         blocks.append("\n".join(textwrap.wrap(f"{result.agreement}{_way_out(result.agreement)}", WIDTH)))
     if result.reviewer_errors is not None:
         blocks.append(_table(f"Assuming nothing about labelling, if {result.reviewer_errors}:", result.judged))
-    if result.nearly_random is not None:
-        words = f"If labels favour positives on either side of the threshold at most {result.nearly_random:g}:1:"
-        blocks.append(_table(words, result.near_random))
     return blocks
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pulens.report.audit_summary import (
-    IF_RANDOM,
     NOTHING_ASSUMED,
     RECOVERED,
     AuditSummary,
@@ -95,14 +94,12 @@ def _next(summary: Summary, typed: Sequence[tuple[str, ...]] | None) -> list[str
 
 
 def _audit(audit: AuditSummary) -> list[str]:
-    """Both columns beside the recovered numbers, what was checked, and what the answers say about the labels."""
-    random = audit.has_if_random and not audit.contradicted
-    columns = [NOTHING_ASSUMED, "interval", *([IF_RANDOM, "interval"] if random else []), RECOVERED]
+    """Numbers beside the recovered ones, what was checked, and what the answers say about the labels."""
+    columns = [NOTHING_ASSUMED, "interval", RECOVERED]
     lines = ["## What the checked rows prove", "", plain(audit.checked), ""]
     lines += [f"| metric | {' | '.join(plain(name) for name in columns)} |", f"| --- |{' ---: |' * len(columns)}"]
     for row in audit.rows:
         cells = [number(row.assuming_nothing), limits(row.assuming_nothing)]
-        cells += [number(row.if_random), limits(row.if_random)] if random else []
         lines.append(f"| {' | '.join(plain(cell) for cell in (row.title, *cells, number(row.recovered)))} |")
     lines += ["", plain(audit.labelling)]
     lines += ["", plain(audit.identified)] if audit.identified else []

@@ -68,12 +68,12 @@ def read(chance: random.Random, folder: Path) -> Call:
     queue = answered(chance, folder, spoil=chance.choice([0, 0, 1, 1, 2]))
     options = some(chance, [
         ["--interval", "strict"], ["--anytime"], ["--at", "0.6"], ["--reviewer-errors", "0.02,0.05"],
-        ["--nearly-random", "3"], ["--second", "site"], ["--source", "scores.csv"], ["--html", "a.html"],
+        ["--second", "site"], ["--source", "scores.csv"], ["--html", "a.html"],
     ], 0.1)  # fmt: skip
     odd = [
         ["--confidence", chance.choice(NUMBERS)], ["--interval", chance.choice(["strict", "nope", ""])],
         ["--at", chance.choice(NUMBERS)], ["--reviewer-errors", chance.choice(RATES)],
-        ["--nearly-random", chance.choice(NUMBERS)], ["--yes", chance.choice(WORDS)], ["--no", chance.choice(WORDS)],
+        ["--yes", chance.choice(WORDS)], ["--no", chance.choice(WORDS)],
         ["--second", chance.choice([*COLUMNS, "batch", "answer", "other.csv", queue, "scores.csv", "\x00.csv"])],
         ["--source", chance.choice([*_sources(chance, folder), queue])], ["--allow-changed"], ["--html", "a.html"],
         ["--source", chance.choice(_sources(chance, folder)), "--allow-changed"],

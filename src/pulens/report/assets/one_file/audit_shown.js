@@ -57,16 +57,16 @@ const auditShown = (() => {
     const place = (at) => `${fixed(1 + (98 * (at - low)) / (high - low), 2)}%`;
     const tick = (at) => fixed(at, 2).replace(/0+$/, "").replace(/\.$/, "") || "0";
     const one = interval && { low: place(interval.low), high: place(interval.high), at: Number.isNaN(value) ? "" : place(value) };
-    return { one, two: null, recovered: "", from: tick(low), to: tick(high) };
+    return { one, recovered: "", from: tick(low), to: tick(high) };
   }
 
   function columnsTable(estimates) {
     const titleOf = (name) => (name === "class_prior" ? "Class prior" : fixedFacts.byName[name].title);
     const rows = SHOWN.filter((name) => estimates[name]).map((name) => {
       const found = estimates[name];
-      return { title: titleOf(name), one: number(found), one_limits: limits(found), two: "", two_limits: "", recovered: "", picture: picture(found) };
+      return { title: titleOf(name), one: number(found), one_limits: limits(found), recovered: "", picture: picture(found) };
     });
-    return { has_if_random: false, has_recovered: false, contradicted: "", rows };
+    return { has_recovered: false, contradicted: "", rows };
   }
 
   function rangeWords(place, strata, edges) {
@@ -137,7 +137,6 @@ const auditShown = (() => {
         flagged: k < counts.flagged,
       })),
       estimates: Object.fromEntries(Object.entries(estimates).map(([name, found]) => [name, estimateDict(found)])),
-      if_random: null,
       labelling: null,
       notices: notices.map(({ severity, code, message }) => ({ severity: levels[severity], code, message })),
       forecast: null,
