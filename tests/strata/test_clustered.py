@@ -9,8 +9,7 @@ import pytest
 import pulens
 from pulens.cli import main
 from pulens.errors import InputError
-from pulens.inference.kernels.jackknife import student_quantile
-from pulens.strata.clustered import StratifiedBuckets
+from pulens.inference.kernels.jackknife import ClusterCounts, student_quantile
 
 PRIORS = {"n": 0.2, "s": 0.4}
 
@@ -87,7 +86,7 @@ def test_values_are_those_of_cells_and_intervals_allow_for_patients(visits):
 
 def test_a_patient_in_two_cells_leaves_both(visits):
     result = evaluate(visits)
-    buckets = StratifiedBuckets(result.within)
+    buckets = ClusterCounts(result.within.cells.buckets)
     assert buckets.totals.shape == (80, 2, 3)
     assert (buckets.totals.sum(axis=2) > 0).all(axis=1).any()
     assert buckets.totals.sum(axis=0) == pytest.approx(result.within.cells.totals)

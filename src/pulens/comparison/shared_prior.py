@@ -11,14 +11,12 @@ import numpy as np
 
 from pulens.comparison.order import largest_credible_prior
 from pulens.evidence import Evidence
-from pulens.inference.kernels.redraws import BootstrapCounts
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured, depends_on_class_prior
-from pulens.inference.prior_draws import PriorDraws
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, KnownOfPrior, PriorUncertainty
+from pulens.inference.recovered_counts import recovered_counts
 from pulens.inference.replicates import Replicates
 from pulens.strata import WeightedEvidence
-from pulens.strata.clustered import added_up
 from pulens.strata.intervals import StratumPriorUncertainty
 from pulens.strata.priors import PriorSetting
 from pulens.types import Floats, Places
@@ -76,15 +74,10 @@ class SharedPrior:
 
     def recovered(self, above: Floats, setting: Any, numbers: Places | None) -> Replicates:
         """Rows at or above thresholds, of shape (redraws, strata, thresholds, kinds), at one of the settings."""
-        evidence, counts, totals = self.evidence, above[:, 0], above[:, 0, -2]
-        kinds = totals[:, 0], totals[:, 1], totals[:, 2]
-        share: Any = setting
+        evidence, share = self.evidence, setting
         if setting is None:
             share = evidence.class_prior.unlabelled if numbers is None else self._drawn[numbers]
-        priors = np.broadcast_to(PriorDraws(evidence).moved(share, kinds), len(totals))
-        rates = counts / np.where(totals > 0, totals, 1.0)[:, None]
-        redrawn = BootstrapCounts(rates[..., 0], rates[..., 1], rates[..., 2], kinds, np.zeros(len(totals)))
-        return Replicates(redrawn, priors, evidence.label_noise, evidence.recovery_scenario, of_rows=True)
+        return recovered_counts(evidence, above, above[:, :, -2], share, of_rows=True)
 
     @cached_property
     def _drawn(self) -> Floats:
@@ -135,7 +128,7 @@ class PriorsOfStrata(SharedPrior):
         alpha = setting.shares[None]
         if numbers is not None and setting.draws is not None:
             alpha = setting.draws[numbers % setting.draws.shape[0]]
-        return added_up(self.evidence.cells, above, above[:, :, -2], alpha)
+        return recovered_counts(self.evidence.cells, above, above[:, :, -2], alpha)
 
 
 @singledispatch

@@ -184,8 +184,8 @@ class ClusterJackknife(MetricIntervalMethod):
     def at(self, value: Callable[[Any], float], replicates: Callable[[Any], Floats], doubt: KnownOfPrior) -> Jackknife:
         """The jackknife of a number with these replicates."""
         shop, metric = self.shop, self.target.metric
-        within = metric.lowest, metric.highest
-        return Jackknife(value, replicates, doubt, shop.fewest_buckets, shop.n_labelled, shop.freedom, within)
+        within, buckets = (metric.lowest, metric.highest), shop.buckets
+        return Jackknife(value, replicates, doubt, buckets.fewest, shop.n_labelled, buckets.freedom, within)
 
     def error(self, prior: Any) -> float:
         return self.jackknife.error(prior)
@@ -220,7 +220,7 @@ class ChosenWithBuckets(ChosenThreshold):
         return ClusterJackknife(self.shop, self.target)
 
     def ends(self, prior: Any, tail: float) -> Limits:
-        if self.shop.fewest_buckets < FEWEST_BUCKETS:
+        if self.shop.buckets.fewest < FEWEST_BUCKETS:
             return math.nan, math.nan
         return super().ends(prior, tail)
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from pulens.inference.chosen import Chooser, ChosenReplicates
+from pulens.inference.kernels.jackknife import ClusterCounts
 from pulens.inference.kernels.quantiles import expanded_tail
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured, Target
 from pulens.inference.method import Limits
 from pulens.inference.prior_uncertainty import KnownOfPrior
-from pulens.recovery.contingency import Contingency
+from pulens.inference.recovered_counts import recovered_counts
+from pulens.recovery.contingency import Contingency, missing_of
 from pulens.types import Floats, Places
 
 
@@ -87,23 +92,40 @@ class DesignDistribution(ABC):
 
     def tail(self, tail: float) -> float:
         """The tail of percentiles of redraws, for this many labelled rows or buckets of clusters."""
-        return expanded_tail(tail, self.fewest_buckets if self.is_clustered else self.n_labelled)
+        return expanded_tail(tail, self.buckets.fewest if self.is_clustered else self.n_labelled)
 
     # -- rows that belong together
     @property
     @abstractmethod
     def is_clustered(self) -> bool: ...
 
-    @property
+    @cached_property
     @abstractmethod
-    def fewest_buckets(self) -> int:
-        """How many buckets hold labelled rows, or how many others, whichever are fewer."""
+    def buckets(self) -> ClusterCounts: ...
 
     @property
     @abstractmethod
-    def freedom(self) -> float:
-        """Degrees of freedom of a standard error: of the buckets that hold labelled rows, or others if that is less."""
+    def few_thresholds(self) -> Any:
+        """That stand for all; the lowest is among them."""
 
-    @abstractmethod
     def left_out_readings(self, target: Target, prior: Any) -> list[Floats]:
-        """A metric without each bucket, not clipped, as an interval reads it."""
+        """A metric without each bucket, not clipped, as an interval reads it.
+
+        Where the recovered rates of all rows lie beyond 0 or 1, also with all of them moved there.
+        """
+        metric, at = target.metric, float(target.threshold or 0.0)
+        thresholds = self.few_thresholds
+        if metric.reads != "ranking":
+            thresholds = np.array([at, min(at - 1.0, float(thresholds[-1]))])
+        key, shares = thresholds.tobytes(), getattr(prior, "shares", np.array(prior))[None]
+        if key not in self._left_out:
+            self._left_out[key] = self.buckets.left_out(thresholds)
+        counts, totals = self.buckets.above(thresholds[:1]), self.buckets.totals
+        whole = recovered_counts(self.evidence, counts.sum(axis=0)[None], totals.sum(axis=0)[None], shares).tables()
+        hits, alarms = missing_of(whole.true_positive_rate, whole.false_positive_rate)
+        result = recovered_counts(self.evidence, *self._left_out[key], shares)
+        return result.readings(metric, (hits, alarms), thresholds, at, **target.parameters)
+
+    @cached_property
+    def _left_out(self) -> dict[bytes, tuple[Floats, Floats]]:
+        return {}

@@ -145,7 +145,7 @@ class IntervalEstimator(EstimatesIntervals, SamplingDistribution):
         self, metric: Measured, threshold: float | None, value_at: Callable[[float], float], **parameters: Any
     ) -> float | None:
         """How many times the variance is what it would be if rows were independent; ``None`` where that is unknown."""
-        if self.fewest_buckets < FEWEST_BUCKETS:
+        if self.buckets.fewest < FEWEST_BUCKETS:
             return None
         target, own = Target(metric, value_at, threshold, parameters), self.evidence.class_prior.unlabelled
         low, high = self.independent(target).ends(own, self.resampling.tail)

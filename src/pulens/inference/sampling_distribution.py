@@ -10,14 +10,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.inference.bootstrap import average_precisions
 from pulens.inference.chosen import NONE, ChosenReplicates
 from pulens.inference.delong import NORMAL, AreaLimits
 from pulens.inference.design_distribution import DesignDistribution
-from pulens.inference.kernels.jackknife import JACKKNIFE, JackknifeCounts, freedom_of_totals, redraw_buckets
+from pulens.inference.kernels.jackknife import JACKKNIFE, ClusterCounts, redraw_buckets
 from pulens.inference.kernels.placements import PlacementMoments, placement_moments
 from pulens.inference.kernels.redraws import BootstrapCounts, compress, redraw_tally
 from pulens.inference.measured import Measured, Target, depends_on_class_prior
@@ -26,7 +25,7 @@ from pulens.inference.prior_draws import PriorDraws
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty
 from pulens.inference.rates import DrawsByCount, PlausibleRates, RateDraws
 from pulens.inference.replicates import Replicates
-from pulens.recovery.contingency import Contingency, missing_of
+from pulens.recovery.contingency import Contingency
 from pulens.types import Floats, Places
 
 LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400
@@ -112,26 +111,6 @@ class SamplingDistribution(DesignDistribution):
         moved = target.value_at(fixed) - float(coarse)
         return 0.0 if math.isnan(moved) else moved
 
-    def left_out_readings(self, target: Target, prior: float) -> list[Floats]:
-        metric, evidence, threshold = target.metric, self.evidence, float(target.threshold or 0.0)
-        left = self.left_out if metric.reads == "ranking" else self.left_out_at(threshold)
-        none = np.zeros(len(left.totals))
-        priors = np.broadcast_to(self.draws.priors(prior, none, left.kinds), none.shape)
-        redrawn = BootstrapCounts(*left.rates(), left.kinds, none)
-        thresholds = np.array([threshold, min(threshold - 1.0, float(evidence.tally.thresholds[-1]))])
-        if metric.reads == "ranking":
-            thresholds = self.compressed.thresholds
-        result = Replicates(redrawn, priors, evidence.label_noise, evidence.recovery_scenario)
-        return result.readings(metric, self._missing(threshold, prior), thresholds, threshold, **target.parameters)
-
-    def _missing(self, threshold: float, prior: float) -> tuple[Any, Any]:
-        """What the recovered rates of all rows lack to be rates."""
-        own = self.evidence.tally.totals
-        kinds = zip(self.evidence.tally.at(threshold), own, strict=True)
-        here = [np.array([hits / total if total else 0.0]) for hits, total in kinds]
-        hits, alarms = missing_of(*self.draws.recoveries(tuple(own), np.array([prior])).rates(*here))
-        return hits, alarms
-
     @cached_property
     def draws(self) -> PriorDraws:
         return PriorDraws(self.evidence)
@@ -177,41 +156,20 @@ class SamplingDistribution(DesignDistribution):
         buckets = self.evidence.buckets
         return compress(self.evidence.tally if buckets is None else buckets.without([]))
 
-    @property
-    def buckets(self) -> BucketTally:
+    @cached_property
+    def buckets(self) -> ClusterCounts:
         result = self.evidence.buckets
         assert result is not None, "asked for buckets of rows that were not counted by cluster"
-        return result
+        return ClusterCounts((result,))
 
-    @cached_property
-    def left_out(self) -> JackknifeCounts:
-        """Counts without each bucket at the few thresholds."""
-        return JackknifeCounts.of(self.buckets, self.compressed.thresholds)
-
-    def left_out_at(self, threshold: float) -> JackknifeCounts:
-        """Counts without each bucket at a threshold, and in all; metrics at one threshold share them."""
-        if threshold not in self._left_out_at:
-            self._left_out_at[threshold] = JackknifeCounts.of(self.buckets, np.array([threshold, -np.inf]))
-        return self._left_out_at[threshold]
-
-    @cached_property
-    def _left_out_at(self) -> dict[float, JackknifeCounts]:
-        return {}
+    @property
+    def few_thresholds(self) -> Any:
+        return self.compressed.thresholds
 
     @cached_property
     def along_the_list(self) -> dict[tuple[float | None, float], dict[float, Any]]:
         """Ends of the number of positives at places of the list, by class prior and tail: they must fit together."""
         return {}
-
-    @property
-    def fewest_buckets(self) -> int:
-        """How many buckets hold labelled rows, or how many others, whichever are fewer."""
-        return min(self.buckets.held)
-
-    @property
-    def freedom(self) -> float:
-        """Degrees of freedom of a standard error: of the buckets that hold labelled rows, or others if that is less."""
-        return freedom_of_totals(self.buckets.totals)
 
     @cached_property
     def chosen(self) -> ChosenCounts:
@@ -271,8 +229,7 @@ class SamplingDistribution(DesignDistribution):
             return readings, (redrawn.normal, indices, *redrawn.totals, *(rate[:, 0] for rate in rates))
 
         if self.evidence.buckets is not None:
-            held = self.buckets.above(self.compressed.thresholds)
-            chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, work)
+            chunks = redraw_buckets(self.buckets.above(self.compressed.thresholds)[:, 0], self.resampling, work)
         else:
             chunks = redraw_tally(self.compressed, self.resampling, work, random_totals=self.draws.random_totals)
         readings = {prior: np.concatenate([chunk[0][i] for chunk in chunks], axis=1) for i, prior in enumerate(asked)}

@@ -9,7 +9,6 @@ while buckets are left out; where they are in doubt, what their draws change is 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,14 @@ from pulens.estimate import Interval
 from pulens.inference.clustered import METHOD, ends_around
 from pulens.inference.kernels.jackknife import (
     FEWEST_BUCKETS,
+    ClusterCounts,
     freedom_of,
-    freedom_of_totals,
     jackknife_error,
     student_quantile,
 )
 from pulens.inference.kernels.quantiles import normal_quantile
 from pulens.inference.kernels.redraws import BootstrapCounts
+from pulens.inference.recovered_counts import recovered_counts
 from pulens.inference.replicates import Replicates
 from pulens.strata.evidence import StratifiedEvidence
 from pulens.strata.rates import positives_of
@@ -32,49 +32,6 @@ from pulens.strata.redraws import StratumRedraws
 from pulens.types import Floats
 
 CHUNK = 4_000_000  # numbers that a chunk of redraws may hold
-
-
-@dataclass(frozen=True)
-class StratifiedBuckets:
-    """The counts of every bucket that holds rows, cell by cell."""
-
-    evidence: StratifiedEvidence
-
-    @cached_property
-    def totals(self) -> Floats:
-        """Rows of each kind, of shape (buckets, cells, 3)."""
-        return np.asarray(self._spread([counted.totals for counted in self.evidence.cells.buckets])[self._held])
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        names = (name for counted in self.evidence.cells.buckets for name in counted.names)
-        return {name: index for index, name in enumerate(dict.fromkeys(names))}
-
-    @cached_property
-    def _held(self) -> Any:
-        return self._spread([counted.totals for counted in self.evidence.cells.buckets]).sum(axis=(1, 2)) > 0
-
-    def _spread(self, parts: list[Floats]) -> Floats:
-        result = np.zeros((len(self._places), len(parts), *parts[0].shape[1:]))
-        for cell, counted in enumerate(self.evidence.cells.buckets):
-            result[[self._places[name] for name in counted.names], cell] = parts[cell]
-        return result
-
-    def above(self, thresholds: Any) -> Floats:
-        """Rows at or above falling thresholds, of shape (buckets, cells, thresholds, 3)."""
-        result = self._spread([counted.above(thresholds) for counted in self.evidence.cells.buckets])
-        return np.asarray(result[self._held])
-
-    @property
-    def fewest(self) -> int:
-        """How many buckets hold labelled rows, or how many others, whichever are fewer."""
-        kinds = self.totals.sum(axis=1)
-        return min(int(np.count_nonzero(kinds[:, 0])), int(np.count_nonzero(kinds[:, 1] + kinds[:, 2])))
-
-    @property
-    def freedom(self) -> float:
-        """Degrees of freedom of a standard error found without each bucket."""
-        return freedom_of_totals(self.totals.sum(axis=1))
 
 
 def added_up(evidence: StratifiedEvidence, above: Floats, totals: Floats, alpha: Any) -> Replicates:
@@ -100,12 +57,15 @@ def added_up(evidence: StratifiedEvidence, above: Floats, totals: Floats, alpha:
     return Replicates(redrawn, prior)
 
 
+recovered_counts.register(StratifiedEvidence, added_up)
+
+
 @dataclass(frozen=True)
 class ClusterRedraws(StratumRedraws):
     """Whole buckets redrawn, out of every cell at once."""
 
     def _redraw(self, alpha: Any) -> Replicates:
-        buckets = StratifiedBuckets(self.evidence)
+        buckets = ClusterCounts(self.evidence.cells.buckets)
         above, totals = buckets.above(self.thresholds), buckets.totals
         many = len(totals)
         rng = np.random.Generator(np.random.PCG64([self.resampling.seed, 47]))
@@ -125,7 +85,7 @@ class ClusterRedraws(StratumRedraws):
 
 
 def recall_interval(
-    buckets: StratifiedBuckets, cell: int, threshold: float, tail: float, confidence: float
+    buckets: ClusterCounts, cell: int, threshold: float, tail: float, confidence: float
 ) -> Interval | None:
     """Of one cell's recall, from the buckets that hold its labelled rows."""
     counts, rows = buckets.above(np.array([threshold]))[:, cell, 0, 0], buckets.totals[:, cell, 0]

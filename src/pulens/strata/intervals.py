@@ -16,17 +16,17 @@ from pulens.inference.area import AreaUnderROC
 from pulens.inference.bootstrap import average_precisions, values_at_threshold
 from pulens.inference.chosen import NONE, Chooser, ChosenReplicates
 from pulens.inference.intervals import EstimatesIntervals, interval_estimator
-from pulens.inference.kernels.jackknife import JACKKNIFE
+from pulens.inference.kernels.jackknife import JACKKNIFE, ClusterCounts
 from pulens.inference.kernels.quantiles import percentiles
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured, Target
 from pulens.inference.method import Limits
 from pulens.inference.prior_uncertainty import KnownOfPrior, Mixture, Treatment, holding, known_of_prior
 from pulens.recovery.assumptions import Assumptions
-from pulens.recovery.contingency import Contingency, missing_of
+from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
 from pulens.strata.area import StratifiedArea
-from pulens.strata.clustered import ClusterRedraws, StratifiedBuckets, added_up
+from pulens.strata.clustered import ClusterRedraws
 from pulens.strata.evidence import StratifiedEvidence
 from pulens.strata.priors import PriorSetting
 from pulens.strata.rates import StratumRates
@@ -71,20 +71,16 @@ class StratifiedIntervalEstimator(EstimatesIntervals):
         return (ClusterRedraws if self.is_clustered else StratumRedraws)(self.evidence, self.resampling)
 
     @cached_property
-    def buckets(self) -> StratifiedBuckets:
-        return StratifiedBuckets(self.evidence)
+    def buckets(self) -> ClusterCounts:
+        return ClusterCounts(self.evidence.cells.buckets)
+
+    @property
+    def few_thresholds(self) -> Any:
+        return self.redraws.thresholds
 
     @property
     def is_clustered(self) -> bool:
         return bool(self.evidence.cells.buckets)
-
-    @property
-    def fewest_buckets(self) -> int:
-        return self.buckets.fewest
-
-    @property
-    def freedom(self) -> float:
-        return self.buckets.freedom
 
     @property
     def n_labelled(self) -> float:
@@ -179,19 +175,6 @@ class StratifiedIntervalEstimator(EstimatesIntervals):
         coarse = target.metric.compute(self.redraws.coarse(setting.shares), assumed, **target.parameters)
         moved = target.value_at(setting) - float(coarse)
         return 0.0 if math.isnan(moved) else moved
-
-    def left_out_readings(self, target: Target, prior: PriorSetting) -> list[Floats]:
-        """Where the recovered rates of all rows lie beyond 0 or 1, also with all of them moved there."""
-        metric, at, shares = target.metric, float(target.threshold or 0.0), prior.shares[None]
-        lowest = float(self.evidence.cells.whole.thresholds[-1])
-        thresholds = np.array([at, min(at - 1.0, lowest)]) if metric.reads != "ranking" else self.redraws.thresholds
-        counts, totals = self.buckets.above(thresholds), self.buckets.totals
-        # weights that are no whole numbers leave a rounding error where nothing is left
-        above, left = (np.maximum(each.sum(axis=0) - each, 0.0) for each in (counts, totals))
-        whole = added_up(self.evidence, counts.sum(axis=0)[None], totals.sum(axis=0)[None], shares).tables()
-        missing = missing_of(whole.true_positive_rate, whole.false_positive_rate)
-        result = added_up(self.evidence, above, left, shares)
-        return result.readings(metric, (missing[0], missing[1]), thresholds, at, **target.parameters)
 
     def of_prior(self, metric: Measured, known: float, threshold: float | None, **parameters: Any) -> Interval | None:
         """What the cells' class priors alone leave open of a metric; ``None`` where they are taken for exact."""

@@ -19,14 +19,14 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
-from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, student_quantile
+from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, ClusterCounts, student_quantile
 from pulens.inference.kernels.quantiles import normal_quantile
 from pulens.inference.kernels.redraws import compress
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.replicates import Replicates
 from pulens.notice import Notice
 from pulens.recovery.assumptions import Assumptions
-from pulens.strata.clustered import StratifiedBuckets, added_up
+from pulens.strata.clustered import added_up
 from pulens.strata.counts import LabellingCells
 from pulens.strata.evidence import StratifiedEvidence
 from pulens.strata.priors import PriorSetting, shifted
@@ -112,8 +112,8 @@ class WeightedEvidence(Evidence):
         return bool(self.cells.cells.buckets)
 
     @cached_property
-    def buckets_by_cell(self) -> StratifiedBuckets:
-        return StratifiedBuckets(self.cells)
+    def buckets_by_cell(self) -> ClusterCounts:
+        return ClusterCounts(self.cells.cells.buckets)
 
     @property
     def has_too_few_clusters(self) -> bool:
@@ -205,11 +205,8 @@ class WeightedEvidence(Evidence):
         at = np.unique(np.concatenate([own, np.asarray(thresholds, float), [float(whole.thresholds[-1])]]))[::-1]
         priors = self.cells.priors
         if self.is_clustered:
-            counts, totals = self.buckets_by_cell.above(at), self.buckets_by_cell.totals
-            above, left = (np.maximum(each.sum(axis=0) - each, 0.0) for each in (counts, totals))
-            result = MassReplicates.of(
-                at, added_up(self.cells, above, left, priors.shares[None]), jackknife=self.buckets_by_cell
-            )
+            left = added_up(self.cells, *self.buckets_by_cell.left_out(at), priors.shares[None])
+            result = MassReplicates.of(at, left, jackknife=self.buckets_by_cell)
             return result.beside_priors(self._of_priors(at)) if priors.draws is not None else result
         asked = StratumRedrawsAt(self.cells, Resampling(seed=seed, redraws=max(redraws, 2)), at)
         drawn = asked.of(PriorSetting(priors.shares, priors.draws))
@@ -250,7 +247,7 @@ class MassReplicates:
     freedom: float = math.inf  # degrees of freedom of their spread, where it is a jackknife's
 
     @classmethod
-    def of(cls, thresholds: Floats, drawn: Replicates, jackknife: StratifiedBuckets | None = None) -> MassReplicates:
+    def of(cls, thresholds: Floats, drawn: Replicates, jackknife: ClusterCounts | None = None) -> MassReplicates:
         recall, alarms = drawn.recoveries.rates(*drawn.redrawn[:3])
         rows = drawn.recoveries.positive + drawn.recoveries.negative
         prior = np.broadcast_to(drawn.recoveries.positive / rows, len(recall))[:, None]

@@ -8,6 +8,8 @@ Deleting a bucket deletes its labelled and its unlabelled rows, so whatever move
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -56,6 +58,54 @@ class JackknifeCounts(NamedTuple):
         """The tallies without each bucket, for metrics that read nothing else."""
         for rows in self.above:
             yield Tally(thresholds, *(np.ascontiguousarray(kind) for kind in rows.T))
+
+
+@dataclass(frozen=True)
+class ClusterCounts:
+    """The counts of every bucket that holds rows, stratum by stratum; one stratum is the ordinary case."""
+
+    strata: tuple[BucketTally, ...]
+
+    @cached_property
+    def totals(self) -> Floats:
+        """Rows of each kind, of shape (buckets, strata, 3)."""
+        return np.asarray(self._spread([counted.totals for counted in self.strata])[self._held])
+
+    @cached_property
+    def _indices(self) -> dict[str, int]:
+        names = (name for counted in self.strata for name in counted.names)
+        return {name: index for index, name in enumerate(dict.fromkeys(names))}
+
+    @cached_property
+    def _held(self) -> Any:
+        return self._spread([counted.totals for counted in self.strata]).sum(axis=(1, 2)) > 0
+
+    def _spread(self, parts: list[Floats]) -> Floats:
+        result = np.zeros((len(self._indices), len(parts), *parts[0].shape[1:]))
+        for stratum, counted in enumerate(self.strata):
+            result[[self._indices[name] for name in counted.names], stratum] = parts[stratum]
+        return result
+
+    def above(self, thresholds: Any) -> Floats:
+        """Rows at or above falling thresholds, of shape (buckets, strata, thresholds, 3)."""
+        return np.asarray(self._spread([counted.above(thresholds) for counted in self.strata])[self._held])
+
+    def left_out(self, thresholds: Any) -> tuple[Floats, Floats]:
+        """What :meth:`above` and ``totals`` are without each bucket."""
+        # weights that are no whole numbers leave a rounding error where nothing is left
+        above, totals = (np.maximum(each.sum(axis=0) - each, 0.0) for each in (self.above(thresholds), self.totals))
+        return above, totals
+
+    @property
+    def fewest(self) -> int:
+        """How many buckets hold labelled rows, or how many others, whichever are fewer."""
+        kinds = self.totals.sum(axis=1)
+        return min(int(np.count_nonzero(kinds[:, 0])), int(np.count_nonzero(kinds[:, 1] + kinds[:, 2])))
+
+    @property
+    def freedom(self) -> float:
+        """Degrees of freedom of a standard error: of the buckets that hold labelled rows, or others if that is less."""
+        return freedom_of_totals(self.totals.sum(axis=1))
 
 
 def jackknife_error(replicates: Floats) -> Any:
