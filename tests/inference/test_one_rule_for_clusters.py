@@ -31,7 +31,7 @@ def three_large_clusters(seed=0, rows=900):
 def test_a_few_large_clusters_leave_calibration_and_masses_the_freedom_of_metrics():
     labels, scores, clusters = three_large_clusters()
     evidence = gather(labels, 1 / (1 + np.exp(-scores)), cluster=clusters, class_prior=0.3)
-    freedom = IntervalEstimator(evidence, Resampling()).freedom
+    freedom = IntervalEstimator(evidence, Resampling()).buckets.freedom
     assert 1 < freedom < 12 < np.unique(clusters).size - 1
     assert student_factor(evidence) == pytest.approx(student_quantile(freedom, 0.025) / normal_quantile(0.95))
     masses = WeightedEvidence.of(as_one_cell(evidence, IntervalOptions())).replicates()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,12 +11,10 @@ import numpy as np
 from pulens.answer import Answer
 from pulens.calibration._risk import mean_estimate
 from pulens.calibration.masses import MassMap, choose_edges, count_bins
-from pulens.calibration.probabilities import calibration_evidence
+from pulens.calibration.statistic import of_rows
 from pulens.estimate import Estimate
-from pulens.inputs.reading import said
-from pulens.keywords import forwards_keywords
-from pulens.selection.gathering import gather_labelled
-from pulens.types import Clusters, Column, LabelValues, RowsLike, Values
+from pulens.evidence import Evidence
+from pulens.types import Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +47,9 @@ class ProperScore(Estimate):
         return {**Estimate.to_dict(self), "decomposition": parts}
 
 
-@forwards_keywords(gather_labelled)
+@of_rows
 def brier_score(
-    labels: RowsLike,
-    scores: Values | None = None,
-    *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
-    binning: str = "mass",
-    bins: int | str | None = None,
-    scores_are: str = "probability",
-    confidence: float = 0.95,
-    **options: Any,
+    evidence: Evidence, *, binning: str = "mass", bins: int | str | None = None, confidence: float = 0.95
 ) -> ProperScore:
     r"""Mean squared difference between probability and class, from positives and unlabelled rows.
 
@@ -72,21 +58,6 @@ def brier_score(
     the unbiased PU risk (the PU-ECE paper, equation 2) of the squared loss. With :math:`p_b, \bar f_b, \hat y_b` of the
     bins as in :func:`reliability`, the parts are :math:`\sum_b p_b(\bar f_b - \hat y_b)^2` (calibration),
     :math:`\sum_b p_b(\hat y_b - \pi)^2` (resolution) and :math:`\pi(1-\pi)` (uncertainty): Murphy (1973).
-
-    Parameters
-    ----------
-    labels, scores
-        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
-    score, label, positive, negative, unlabelled, cluster
-        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
-    binning, bins
-        ``"mass"``: bins with equal shares of the population, ``"width"``: of equal width; and how many.
-    scores_are
-        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
-    confidence
-        Level of the intervals.
-    options
-        ``class_prior`` and the other assumptions of :func:`pulens.evaluate`.
 
     Returns
     -------
@@ -108,23 +79,27 @@ def brier_score(
     >>> print(brier_score(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
     brier_score 0.134 [0.065, 0.199]
     """
-    options |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
-    evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     f = np.asarray(evidence.tally.thresholds, float)
+
+    def parts(share: Floats, fraction: Floats, promised: Floats, prior: float) -> tuple[float, float, float]:
+        calibration, resolution = ((share @ each**2) for each in (promised - fraction, fraction - prior))
+        return float(calibration), float(resolution), prior * (1 - prior)
+
     result = mean_estimate("brier_score", evidence, 1 - 2 * f, f * f, confidence)
+    return decomposed(result, evidence, choose_edges(evidence, binning=binning, bins=bins), parts)
+
+
+def decomposed(
+    result: Estimate, evidence: Evidence, edges: Floats, parts: Callable[..., tuple[float, float, float]]
+) -> ProperScore:
+    """A proper score with its parts, of each bin's share of the population, of positives in it, and mean score."""
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
-    counted = count_bins(evidence.tally, choose_edges(evidence, binning=binning, bins=bins))
+    counted = count_bins(evidence.tally, edges)
     population = counted.population_mass(masses)
     filled = population > 0
     share = population[filled]
-    fraction = counted.positive_mass(masses)[filled] / share
-    promised = counted.score_mass(masses)[filled] / share
-    prior = masses.class_prior
-    calibration = float(share @ (promised - fraction) ** 2)
-    resolution = float(share @ (fraction - prior) ** 2)
-    uncertainty = prior * (1 - prior)
+    fraction, promised = (mass[filled] / share for mass in (counted.positive_mass(masses), counted.score_mass(masses)))
+    calibration, resolution, uncertainty = parts(share, fraction, promised, masses.class_prior)
     within = result.value - (calibration - resolution + uncertainty)
-    parts = Decomposition(calibration, resolution, uncertainty, within)
-    return ProperScore(result.metric, result.value, result.interval, sources=result.sources, decomposition=parts)
+    given = Decomposition(calibration, resolution, uncertainty, within)
+    return ProperScore(result.metric, result.value, result.interval, sources=result.sources, decomposition=given)

@@ -14,7 +14,7 @@ from pulens.calibration._gaps import BinGaps, ErrorTerms, ReplicatedGaps, error_
 from pulens.calibration._within import uncertainty_of_scores
 from pulens.calibration.binning import check_redraws
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
-from pulens.calibration.probabilities import calibration_evidence
+from pulens.calibration.statistic import of_rows
 from pulens.confidence import check_confidence
 from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
@@ -29,16 +29,13 @@ from pulens.inference.prior_uncertainty import (
     PriorUncertainty,
     holding,
 )
-from pulens.inputs.reading import said
-from pulens.keywords import forwards_keywords
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scalars import real
 from pulens.selection import told_under, under_labelling
-from pulens.selection.gathering import gather_labelled
 from pulens.strata import cell_notices
-from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
+from pulens.types import Floats
 
 FEW_LABELLED = 30
 LARGEST_DISTANCE, HALVINGS = 8.0, 11  # of a test, in standard errors: its p-value to a part in a hundred
@@ -88,25 +85,16 @@ class CalibrationError(Estimate):
         }
 
 
-@forwards_keywords(gather_labelled)
+@of_rows
 def expected_calibration_error(
-    labels: RowsLike,
-    scores: Values | None = None,
+    evidence: Evidence,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     binning: str = "mass",
     bins: int | str | None = None,
     norm: float | str = 1,
-    scores_are: str = "probability",
     confidence: float = 0.95,
     redraws: int = 1000,
     seed: int = 0,
-    **options: Any,
 ) -> CalibrationError:
     r"""How far a model's probabilities are from the truth on average, from positives and unlabelled rows.
 
@@ -120,25 +108,8 @@ def expected_calibration_error(
 
     Parameters
     ----------
-    labels, scores, options
-        As for :func:`pulens.evaluate`; ``class_prior`` (or ``unlabelled_prior``) above all.
-    score, label
-        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
-        ``"label"`` unless given.
-    positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
-    cluster
-        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
-    binning
-        ``"mass"``: bins with equal shares of the population; ``"width"``: bins of equal width.
-    bins
-        Their number; by default what Corollary 1 of the paper recommends (:func:`optimal_bins`).
     norm
         1 for the expected error, 2 for the root of the mean square, any larger number, or ``"max"``.
-    scores_are
-        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
-    confidence, redraws, seed
-        Level of the interval, number of resamples behind it, and the random seed.
 
     Returns
     -------
@@ -168,10 +139,6 @@ def expected_calibration_error(
     >>> print(expected_calibration_error(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
     expected_calibration_error 0.092, corrected 0.070 [0.000, 0.177], noise floor 0.048
     """
-    options |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
-    evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     edges = choose_edges(evidence, binning=binning, bins=bins)
     counted = count_bins(evidence.tally, edges)
     return error_of_bins(

@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from pulens.calibration._risk import mean_estimate
-from pulens.calibration.brier import Decomposition, ProperScore
-from pulens.calibration.masses import MassMap, choose_edges, count_bins
-from pulens.calibration.probabilities import calibration_evidence
+from pulens.calibration.brier import ProperScore, decomposed
+from pulens.calibration.masses import choose_edges
+from pulens.calibration.statistic import of_rows
 from pulens.errors import PulensError, shown
-from pulens.inputs.reading import said
-from pulens.keywords import forwards_keywords
+from pulens.evidence import Evidence
 from pulens.scalars import real
-from pulens.selection.gathering import gather_labelled
-from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
+from pulens.types import Floats
 
 CLIP = float(np.finfo(np.float64).eps)  # scikit-learn's choice: a score of 0 or 1 costs at most 36 nats
 
 
-@forwards_keywords(gather_labelled)
+@of_rows
 def log_loss(
-    labels: RowsLike,
-    scores: Values | None = None,
+    evidence: Evidence,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     binning: str = "mass",
     bins: int | str | None = None,
-    scores_are: str = "probability",
     confidence: float = 0.95,
     clip: float = CLIP,
-    **options: Any,
 ) -> ProperScore:
     r"""Mean surprise in nats about the class, from positives and unlabelled rows.
 
@@ -49,20 +36,8 @@ def log_loss(
 
     Parameters
     ----------
-    labels, scores
-        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
-    score, label, positive, negative, unlabelled, cluster
-        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
-    binning, bins
-        ``"mass"``: bins with equal shares of the population, ``"width"``: of equal width; and how many.
-    scores_are
-        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
-    confidence
-        Level of the intervals.
     clip
         How far scores are kept from 0 and 1.
-    options
-        ``class_prior`` and the other assumptions of :func:`pulens.evaluate`.
 
     Returns
     -------
@@ -84,30 +59,20 @@ def log_loss(
     >>> print(log_loss(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2))
     log_loss 0.409 [0.205, 0.623]
     """
-    options |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
     given, clip = clip, real(clip)
     if not 0 < clip < 0.5:
         raise PulensError(f"clip must lie strictly between 0 and 0.5, got {shown(given)}.")
-    evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     f = np.clip(np.asarray(evidence.tally.thresholds, float), clip, 1 - clip)
     unlikely = -np.log1p(-f)
+
+    def parts(share: Floats, fraction: Floats, promised: Floats, prior: float) -> tuple[float, float, float]:
+        fraction, promised = np.clip(fraction, 0.0, 1.0), np.clip(promised, clip, 1 - clip)
+        always = np.full_like(share, min(max(prior, clip), 1 - clip))
+        entropy = -float(always[0] * np.log(always[0]) + (1 - always[0]) * np.log1p(-always[0]))
+        return float(share @ divergence(fraction, promised)), float(share @ divergence(fraction, always)), entropy
+
     result = mean_estimate("log_loss", evidence, -np.log(f) - unlikely, unlikely, confidence)
-    masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
-    counted = count_bins(evidence.tally, choose_edges(evidence, binning=binning, bins=bins))
-    population = counted.population_mass(masses)
-    filled = population > 0
-    share = population[filled]
-    fraction = np.clip(counted.positive_mass(masses)[filled] / share, 0.0, 1.0)
-    promised = np.clip(counted.score_mass(masses)[filled] / share, clip, 1 - clip)
-    prior = np.full_like(share, min(max(masses.class_prior, clip), 1 - clip))
-    calibration = float(share @ divergence(fraction, promised))
-    resolution = float(share @ divergence(fraction, prior))
-    uncertainty = -float(prior[0] * np.log(prior[0]) + (1 - prior[0]) * np.log1p(-prior[0]))
-    within = result.value - (calibration - resolution + uncertainty)
-    parts = Decomposition(calibration, resolution, uncertainty, within)
-    return ProperScore(result.metric, result.value, result.interval, sources=result.sources, decomposition=parts)
+    return decomposed(result, evidence, choose_edges(evidence, binning=binning, bins=bins), parts)
 
 
 def divergence(fraction: Floats, promised: Floats) -> Floats:

@@ -18,17 +18,15 @@ from pulens.calibration.expected_error import CalibrationError, error_of_samples
 from pulens.calibration.masses import choose_edges, count_bins
 from pulens.calibration.probabilities import as_probabilities, check_meaning
 from pulens.calibration.recalibrators import CalibrationMap, Recalibrator, find
+from pulens.calibration.statistic import of_rows
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed
 from pulens.evidence import Evidence
 from pulens.inference.kernels.resampling import check_seed
-from pulens.inputs.reading import said
-from pulens.keywords import forwards_keywords
 from pulens.notice import Notice, Severity, worst_first
-from pulens.selection.gathering import gather_labelled
 from pulens.strata import LabellingCells, WeightedEvidence
-from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
+from pulens.types import Floats
 
 AUTO = "auto"
 CONSIDERED = ("platt", "beta", "isotonic")  # what "auto" chooses among, beside keeping the scores
@@ -84,17 +82,10 @@ class Recalibration(Answer):
         return f"{self.map}\n{before}\nafter  {self.after} ({self.folds}-fold cross-fitted)"
 
 
-@forwards_keywords(gather_labelled)
+@of_rows
 def recalibrate(
-    labels: RowsLike,
-    scores: Values | None = None,
+    evidence: Evidence,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     method: str = AUTO,
     scores_are: str = "probability",
     folds: int = 5,
@@ -103,21 +94,11 @@ def recalibrate(
     confidence: float = 0.95,
     redraws: int = 1000,
     seed: int = 0,
-    **options: Any,
 ) -> Recalibration:
     r"""Fit a map from scores to true probabilities on positives and unlabelled rows.
 
     Parameters
     ----------
-    labels, scores, options
-        As for :func:`pulens.evaluate`; ``class_prior`` above all.
-    score, label
-        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
-        ``"label"`` unless given.
-    positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
-    cluster
-        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
     method
         ``"isotonic"`` or ``"histogram"`` (through the recovered share of positives), ``"platt"``, ``"beta"`` or
         ``"temperature"`` (fitted by the likelihood of the labels given the scores); or ``"auto"``: of isotonic,
@@ -128,10 +109,6 @@ def recalibrate(
         (platt, isotonic and histogram take these).
     folds
         Into how many folds the rows are dealt to measure the error after recalibration.
-    binning, bins
-        Bins of the error: with equal shares of the population (``"mass"``) or of equal width; and how many.
-    confidence, redraws, seed
-        Level of the interval, number of resamples behind it, and the random seed.
 
     Returns
     -------
@@ -160,12 +137,8 @@ def recalibrate(
     >>> print(repaired.map)
     beta: logit p = 0.916 + 1.111 ln s - 0 ln(1 - s)
     """
-    options |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
     facts = _checked(method, scores_are, folds)
     seed = check_seed(seed)
-    evidence = gather_labelled(labels, scores, **options)
     if scores_are == "probability":
         evidence = as_probabilities(evidence, scores_are)
     rows = evidence.counted.tally

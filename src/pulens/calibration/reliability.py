@@ -15,7 +15,7 @@ from pulens.calibration._within import fractions_within
 from pulens.calibration.binning import check_redraws
 from pulens.calibration.expected_error import CalibrationError, error_of_bins
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins
-from pulens.calibration.probabilities import calibration_evidence
+from pulens.calibration.statistic import of_rows
 from pulens.calibration.verdict import bin_p_values
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Totals
@@ -27,13 +27,10 @@ from pulens.inference.kernels.resampling import check_seed
 from pulens.inference.method import IntervalMethod, Limits
 from pulens.inference.policy import ends_in_doubt
 from pulens.inference.prior_uncertainty import PRIOR_IN_METHOD, PriorUncertainty
-from pulens.inputs.reading import said
-from pulens.keywords import forwards_keywords
 from pulens.notice import Notice
 from pulens.selection import moved_ends, told_under
-from pulens.selection.gathering import gather_labelled
 from pulens.strata import WeightedEvidence
-from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
+from pulens.types import Floats
 
 KINDS = ("labelled", "unlabelled", "negative")
 
@@ -148,24 +145,15 @@ class Reliability:
         return draw_reliability(self, axes=axes, **style)
 
 
-@forwards_keywords(gather_labelled)
+@of_rows
 def reliability(
-    labels: RowsLike,
-    scores: Values | None = None,
+    evidence: Evidence,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     binning: str = "mass",
     bins: int | str | None = None,
-    scores_are: str = "probability",
     confidence: float = 0.95,
     redraws: int = 1000,
     seed: int = 0,
-    **options: Any,
 ) -> Reliability:
     r"""The reliability diagram of the PU-ECE paper, appendix G.
 
@@ -173,23 +161,6 @@ def reliability(
     share of positives :math:`\hat y_b = \pi p_{b,P}/p_{b,U}`. A bin without such rows has no point; its positives
     still count in the error. The interval of each share comes from redraws of the bin's rates (Beta with half a row
     added, so that a bin without labelled rows is not taken to be surely empty of positives).
-
-    Parameters
-    ----------
-    labels, scores
-        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
-    score, label, positive, negative, unlabelled, cluster
-        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
-    binning, bins
-        ``"mass"``: bins with equal shares of the population, ``"width"``: of equal width; and how many.
-    scores_are
-        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
-    confidence
-        Level of the intervals.
-    redraws, seed
-        Number of resamples behind the intervals of bins, and the random seed.
-    options
-        ``class_prior`` and the other assumptions of :func:`pulens.evaluate`.
 
     Returns
     -------
@@ -213,10 +184,6 @@ def reliability(
     >>> [(round(one.confidence, 2), round(one.fraction, 2)) for one in diagram.bins]
     [(0.01, 0.0), (0.06, 0.07), (0.52, 0.53)]
     """
-    options |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
-    evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     edges = choose_edges(evidence, binning=binning, bins=bins)
     counted = count_bins(evidence.tally, edges)
     return reliability_of_bins(evidence, counted, binning=binning, confidence=confidence, redraws=redraws, seed=seed)

@@ -13,7 +13,7 @@ from pulens.calibration._clustered import student_factor
 from pulens.calibration._likelihood import CannotFitError, check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
 from pulens.calibration._within import errors_of_fits, uncertainty_of_scores
-from pulens.calibration.probabilities import calibration_evidence
+from pulens.calibration.statistic import of_rows
 from pulens.confidence import check_confidence
 from pulens.errors import listed
 from pulens.estimate import Estimate
@@ -22,13 +22,9 @@ from pulens.inference.kernels.jackknife import JackknifeCounts, jackknife_error
 from pulens.inference.kernels.redraws import compress
 from pulens.inference.normal import normal_interval
 from pulens.inference.prior_draws import PriorDraws
-from pulens.inputs.reading import said
-from pulens.keywords import forwards_keywords
 from pulens.metrics.parts.rests_on import BASIS
 from pulens.selection import moved_interval
-from pulens.selection.gathering import gather_labelled
 from pulens.strata import WeightedEvidence
-from pulens.types import Clusters, Column, LabelValues, RowsLike, Values
 
 COEFFICIENTS = "calibration_intercept", "calibration_slope"
 
@@ -43,38 +39,12 @@ class CalibrationLine(NamedTuple):
     slope: Estimate
 
 
-@forwards_keywords(gather_labelled)
-def calibration_slope(
-    labels: RowsLike,
-    scores: Values | None = None,
-    *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
-    scores_are: str = "probability",
-    confidence: float = 0.95,
-    **options: Any,
-) -> CalibrationLine:
+@of_rows
+def calibration_slope(evidence: Evidence, *, confidence: float = 0.95) -> CalibrationLine:
     r"""Fit :math:`P(Y = 1) = \sigma(a + b\,\mathrm{logit} f)` by the likelihood of the labels given the scores.
 
     Intervals are normal, with the sandwich variance of an M-estimator, so that they also hold where no straight line
     repairs the logits and the coefficients are those of the best one.
-
-    Parameters
-    ----------
-    labels, scores
-        Labels and scores as arrays; or a table, file or database alone, as for :func:`pulens.evaluate`.
-    score, label, positive, negative, unlabelled, cluster
-        Columns of a table, and what its label values mean, as for :func:`pulens.evaluate`.
-    scores_are
-        ``"probability"``, or ``"logit"`` for scores that the logistic function turns into probabilities.
-    confidence
-        Level of the intervals.
-    options
-        ``class_prior`` and the other assumptions of :func:`pulens.evaluate`.
 
     Returns
     -------
@@ -100,11 +70,7 @@ def calibration_slope(
     >>> print(calibration_slope(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2).slope)
     calibration_slope 0.796 [0.329, 1.189]
     """
-    options |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
     confidence = check_confidence(confidence)
-    evidence = calibration_evidence(labels, scores, scores_are=scores_are, **options)
     doubt = uncertainty_of_scores(evidence)
     if evidence.has_too_few_clusters:
         found = _line(evidence)[0]
