@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pulens.evaluation.bounds import bounds
 from pulens.evaluation.evaluate import evaluate
 from pulens.report.html import HOME, made_on
 
@@ -56,7 +55,7 @@ def test_opens_with_the_numbers_of_the_evaluation(open_page, evaluation, report)
     for name in LIVE:
         assert opened.number(name) == evaluation.estimates[name].value
     assert opened.page.title() == "churn model, March · pulens"
-    assert opened.page.locator("figure svg").count() == 8
+    assert opened.page.locator("figure svg").count() == 5
     sentence = opened.page.locator("#verdict .sentence").first.inner_text()
     assert "ranks a random positive above a random negative" in sentence
     opened.keep("evaluation-light")
@@ -80,33 +79,6 @@ def test_the_slider_recomputes_everything_as_python_does(open_page, evaluation, 
     opened.settle()
     assert opened.number("roc_auc") == evaluation.estimates["roc_auc"].value
     assert not opened.page.locator("#moved").is_visible()
-
-
-def test_intervals_and_bounds_follow_the_slider(open_page, evaluation, report):
-    opened = open_page(report)
-    shown = opened.page.locator("td[data-interval='roc_auc']")
-    whole = evaluation.estimates["roc_auc"].interval
-    assert shown.inner_text() == f"{whole.low:.3f} to {whole.high:.3f}"
-    opened.page.evaluate("page.moveTo({prior: 0.1})")
-    opened.settle()
-    labels, scores = rows()
-    there = evaluate(
-        labels, scores, unlabelled_prior=0.1, scenario="single-set", threshold=evaluation.threshold, labelling="random"
-    )
-    prior = there.class_prior.value
-    there = evaluate(
-        labels, scores, class_prior=prior, scenario="single-set", threshold=evaluation.threshold, labelling="random"
-    )
-    for name, slack in (("roc_auc", 0.002), ("precision", 0.02), ("recall", 0.02), ("f1", 0.02)):
-        low, high = (
-            float(end) for end in opened.page.locator(f"td[data-interval='{name}']").inner_text().split(" to ")
-        )
-        expected = there.estimates[name].interval
-        assert low == pytest.approx(expected.low, abs=slack), name
-        assert high == pytest.approx(expected.high, abs=slack), name
-    limits = bounds(labels, scores, unlabelled_prior=0.1, scenario="single-set").roc_auc
-    assert opened.page.locator("[data-bound-area]").inner_text() == f"{limits.low:.3f} to {limits.high:.3f}"
-    assert opened.page.locator("td[data-interval='average_precision']").inner_text() == ""  # redraws stay in Python
 
 
 def test_a_typed_prior_counts(open_page, evaluation, report):
@@ -188,7 +160,7 @@ def test_the_theme_can_be_switched_and_follows_the_system(open_page, report):
 
 def test_charts_are_saved_and_their_data_copied(open_page, report, tmp_path):
     opened = open_page(report)
-    for chart in ("roc", "precision-recall", "prior", "threshold", "scores", "labelling"):
+    for chart in ("roc", "precision-recall", "prior", "threshold", "scores"):
         figure = opened.page.locator(f"#chart-{chart}")
         with opened.page.expect_download() as download:
             figure.locator("[data-save=svg]").click()
@@ -254,52 +226,6 @@ def test_text_stands_out(open_page, report, scheme):
         }"""
     )
     assert low == []
-
-
-def test_the_switch_shows_what_the_other_scenario_says(open_page, evaluation, report):
-    opened = open_page(report)
-    assert opened.page.locator("input[name='scenario'][value='single-set']").is_checked()
-    opened.page.locator("input[name='scenario'][value='case-control']").check()
-    opened.settle()
-    labels, scores = rows()
-    given = {"class_prior": evaluation.class_prior.value, "scenario": "case-control"}
-    there = evaluate(labels, scores, **given, threshold=evaluation.threshold, labelling="random")
-    for name in LIVE:
-        assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9), name
-    low, high = (float(end) for end in opened.page.locator("td[data-interval='roc_auc']").inner_text().split(" to "))
-    assert low == pytest.approx(there.estimates["roc_auc"].interval.low, abs=0.002)
-    assert high == pytest.approx(there.estimates["roc_auc"].interval.high, abs=0.002)
-    assert opened.page.locator("[data-population]").first.inner_text() == there.target_population
-    assert float(opened.page.locator("#prior-number").input_value()) == pytest.approx(evaluation.class_prior.value)
-    assert opened.page.locator("#moved").is_visible()
-    # the address keeps the choice, and there and back again is where one was
-    again = open_page(report, opened.page.evaluate("location.hash"))
-    assert again.number("precision") == pytest.approx(there.estimates["precision"].value, abs=1e-9)
-    opened.page.locator("input[name='scenario'][value='single-set']").check()
-    opened.settle()
-    assert opened.number("precision") == evaluation.estimates["precision"].value
-    assert not opened.page.locator("#moved").is_visible()
-    opened.keep("evaluation-switch")
-
-
-def test_the_switch_keeps_the_share_that_was_estimated(open_page, tmp_path):
-    labels, scores = rows(separation=3.0)
-    estimated = evaluate(labels, scores, scenario="single-set", redraws=200, labelling="random")
-    path = tmp_path / "estimated.html"
-    estimated.to_html(path)
-    opened = open_page(path, "#scenario=case-control")
-    there = evaluate(
-        labels, scores, scenario="case-control", threshold=estimated.threshold, redraws=200, labelling="random"
-    )
-    told = [name for name in LIVE if there.estimates[name].withheld_because is None]
-    assert len(told) >= 5
-    for name in told:
-        assert opened.number(name) == pytest.approx(there.estimates[name].value, abs=1e-9), name
-    assert "same share among the unlabelled rows" in opened.page.locator("#scenario-note").inner_text()
-    assert float(opened.page.locator("#prior-number").input_value()) == pytest.approx(there.class_prior.value, abs=1e-4)
-    opened.page.locator("#reset").click()
-    opened.settle()
-    assert opened.number("f1") == estimated.estimates["f1"].value
 
 
 def test_numbers_that_rest_on_an_estimate_say_so_until_the_prior_is_chosen(open_page, tmp_path):
@@ -369,31 +295,12 @@ def test_tiles_show_the_uncorrected_number_beside_the_recovered_one(open_page, e
         assert held == pytest.approx(there.uncorrected[name].value, abs=1e-9), name
 
 
-def test_the_ladder_says_how_many_positives_to_expect_and_follows_the_class_prior(open_page, evaluation, report):
-    opened = open_page(report)
-    steps = evaluation.ladder()
-    lines = opened.page.locator("[data-ladder]")
-    assert [line.locator("td").first.inner_text() for line in lines.all()] == [f"{step.k:,.0f}" for step in steps]
-    for line, step in zip(lines.all(), steps, strict=True):
-        assert line.locator("[data-ladder-hits]").inner_text() == f"{step.hits.expected:,.0f}"
-        assert f"expect {line.locator('[data-ladder-interval]').inner_text()} positives" in step.sentence
-    opened.page.evaluate("page.moveTo({prior: 0.08})")
-    opened.settle()
-    prior = opened.page.evaluate("recovery.populationPrior(0.08, page.data.totals, page.data.scenario, 0)")
-    there = evaluate(*rows(), class_prior=prior, scenario="single-set", confidence=None, labelling="random").ladder()
-    for line, step in zip(lines.all(), there, strict=True):
-        held = float(line.locator("[data-ladder-hits]").get_attribute("data-value"))
-        assert held == pytest.approx(step.k * step["precision_at_k"].value, rel=1e-9)
-        assert line.locator("[data-ladder-interval]").inner_text() == ""
-    assert "Without intervals" in opened.page.locator(".ladder .note").inner_text()
-
-
 def test_what_nobody_asked_for_is_folded_and_drawn_when_it_is_opened(open_page, report):
     opened = open_page(report, folded=True)
     page = opened.page
     folds = page.locator("details.fold")
     titles = folds.locator("> summary").all_inner_texts()
-    assert [title.split()[0] for title in titles] == ["What", "What", "All", "Assumptions", "Formulas"]
+    assert [title.split()[0] for title in titles] == ["What", "All", "Assumptions", "Formulas"]
     assert page.locator("details.fold[open]").count() == 0
     assert page.evaluate("document.documentElement.scrollHeight") < 4000
     folds.first.locator("> summary").click()
@@ -405,7 +312,7 @@ def test_what_nobody_asked_for_is_folded_and_drawn_when_it_is_opened(open_page, 
 
 def test_a_thumb_can_move_the_sliders_and_paper_opens_the_notes(open_page, report):
     opened = open_page(report, folded=True, viewport={"width": 390, "height": 844})
-    for slider in ("#prior", "#threshold", "#cost"):
+    for slider in ("#prior", "#threshold"):
         assert opened.page.locator(slider).bounding_box()["width"] > 300
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
     opened.page.emulate_media(media="print")
@@ -416,3 +323,41 @@ def test_a_thumb_can_move_the_sliders_and_paper_opens_the_notes(open_page, repor
         for part in (".big", ".range", ".means")
     ]
     assert sizes[0] > sizes[1] >= sizes[2]
+
+
+def test_what_is_known_at_the_reports_class_prior_only_is_said_to_be(open_page, evaluation, report):
+    """Intervals vanish and the ladder fades when the prior moves: every page has them for the report's own only."""
+    opened = open_page(report)
+    page = opened.page
+    steps = evaluation.ladder()
+    lines = page.locator(".ladder tbody tr")
+    assert [line.locator("td").all_inner_texts()[:2] for line in lines.all()] == [
+        [f"{step.k:,.0f}", f"{step.hits.expected:,.0f}"] for step in steps
+    ]
+    interval = evaluation.estimates["roc_auc"].interval
+    assert page.locator("td[data-interval='roc_auc']").inner_text() == f"{interval.low:.3f} to {interval.high:.3f}"
+    page.evaluate("page.moveTo({prior: 0.08})")
+    opened.settle()
+    assert page.locator("td[data-interval='roc_auc']").inner_text() == ""
+    after = "getComputedStyle(document.querySelector('.ladder'), '::after').content"
+    assert page.evaluate(after) == '"At the class prior of the report."'
+    page.locator("#reset").click()
+    opened.settle()
+    assert page.evaluate(after) == "none"
+
+
+def test_a_withheld_precision_is_not_given_away_by_the_counts(open_page, tmp_path):
+    weak = evaluate(*rows(separation=0.4), scenario="single-set", threshold=0.4, redraws=200, labelling="random")
+    assert weak.estimates["precision"].withheld_because is not None
+    path = tmp_path / "weak.html"
+    weak.to_html(path)
+    opened = open_page(path)
+    assert opened.page.locator("[data-cell] .count").all_inner_texts() == ["~"] * 4
+    told = opened.page.locator("#chart-precision-recall figcaption p")
+    assert "depends on the class prior" in told.inner_text()
+    opened.page.evaluate("page.moveTo({prior: 0.1})")
+    opened.settle()
+    assert "~" not in opened.page.locator("[data-cell] .count").all_inner_texts()
+    told.scroll_into_view_if_needed()
+    opened.settle()
+    assert told.inner_text() == "Precision as recall increases."

@@ -151,25 +151,26 @@ def test_a_cell_opens_its_runs_with_curves_and_scores(open_page, archive, report
 def test_charts_follow_what_is_chosen(open_page, archive, report):
     opened = open_page(report)
     page = opened.page
-    for name in ("ranks", "beliefs", "radar", "tradeoff", "labels", "bias"):
+    for name in ("ranks", "beliefs", "tradeoff", "labels", "bias"):
         page.locator(f"#chart-{name}").scroll_into_view_if_needed()
         opened.settle()
         assert page.locator(f"#chart-{name} svg").count() == 1
     ranking = leaderboard.board(archive).ranking
     assert f"critical difference {ranking.critical_difference:.2f}" in page.locator("#chart-ranks svg").text_content()
-    lines = page.locator("#chart-radar svg path[fill-opacity]").count()
+    lines = page.evaluate("page.drawn().length")
+    page.locator("details:has(#drawn) > summary").click()
     page.locator("#drawn button", has_text="PN").click()
     opened.settle()
-    assert page.locator("#chart-radar svg path[fill-opacity]").count() == lines + 1
+    assert page.evaluate("page.drawn().length") == lines + 1
     page.locator("[data-cost='memory']").click()
     page.locator("#chart-tradeoff").scroll_into_view_if_needed()
     opened.settle()
     assert "MiB" in page.locator("#chart-tradeoff svg").text_content()
     page.locator("#where").select_option(label="mnist")
     opened.settle()
-    assert "mnist" in page.locator("#chart-radar svg title").text_content()
+    assert "mnist" in page.locator("#chart-tradeoff svg title").text_content()
     with page.expect_download() as saved:
-        page.locator("#chart-radar [data-save=svg]").click()
+        page.locator("#chart-beliefs [data-save=svg]").click()
     assert TITLE not in saved.value.path().read_text(encoding="utf-8")
 
 
@@ -240,14 +241,17 @@ def test_charts_have_something_to_draw_where_no_method_has_every_data_set(open_p
     opened.page.locator("[data-dataset]", has_text="mnist").click()
     opened.settle()
     assert note.text_content() == ""
-    opened.page.locator("#chart-radar").scroll_into_view_if_needed()  # charts are drawn where they can be seen
+    opened.page.locator("#chart-tradeoff").scroll_into_view_if_needed()  # charts are drawn where they can be seen
     opened.settle()
     assert set(column(opened, 2)) == {"–"}, "nobody has a mean over all three"
-    for chart in ("radar", "tradeoff"):
-        text = opened.page.locator(f"#chart-{chart} .canvas").text_content()
-        assert "Choose learners to draw" not in text
-        assert "No costs were kept" not in text
-    assert "connect4" in opened.page.locator("#chart-radar .canvas").inner_html()
+    assert "No costs were kept" not in opened.page.locator("#chart-tradeoff .canvas").text_content()
+    assert "connect4" in opened.page.locator("#chart-tradeoff .canvas").inner_html()
+
+
+def test_shares_of_a_bar_add_up_to_a_hundred(open_page, report):
+    opened = open_page(report)
+    told = opened.page.evaluate("[[0.595, 0.405, 0], [1 / 3, 1 / 3, 1 / 3], [0, 0, 1]].map(paint.wholePercents)")
+    assert told == [[60, 40, 0], [34, 33, 33], [0, 0, 100]]
 
 
 @pytest.fixture(scope="module")

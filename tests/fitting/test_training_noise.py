@@ -9,7 +9,6 @@ import pytest
 from pulens.learners import ElkanNoto
 
 import pulens
-from pulens.inference.kernels.resampling import Resampling
 from pulens.learning.fitting.training_noise import FACTOR
 
 FEATURES = 30
@@ -121,13 +120,3 @@ def test_folds_that_were_trained_in_another_way_than_the_kept_model_are_told():
     assert "(warm start)" in notice.message
     alike = pulens.fit(X, labels, method=NNPU(**options, rescue="none"), class_prior=0.5, folds=2, redraws=100)
     assert "folds-trained-otherwise" not in [notice.code for notice in alike.notices]
-
-
-def test_the_page_makes_its_own_intervals_as_wide(answer):
-    from pulens.report.page_data import page_data
-    from pulens.report.summary import summarise
-
-    evaluation = answer.evaluation
-    assert page_data(evaluation, summarise(evaluation))["factor"] == evaluation.resampling.factor
-    plain = replace(evaluation, resampling=Resampling())
-    assert "factor" not in page_data(plain, summarise(plain))

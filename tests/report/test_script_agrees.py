@@ -10,10 +10,9 @@ import pytest
 from page_scripts import answers_of, page_data
 from pulens.counts.tally import Tally
 from pulens.curves import precision_recall_curve, roc_curve
-from pulens.errors import AssumptionError
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import value
-from pulens.priors import population_prior, unlabelled_prior
+from pulens.priors import population_prior
 from pulens.recovery import Recovery, recover, recover_at
 from pulens.recovery.assumptions import UNCORRECTED, Assumptions
 from pulens.recovery.feasibility import impossible_rates
@@ -118,8 +117,6 @@ def test_warnings_of_impossible_rates_agree(answers):
 
 def test_population_shares_agree(answers):
     for (tally, assumptions, _), answer in answers:
-        from pulens.priors import population_prior
-
         expected = population_prior(
             assumptions.unlabelled_prior, tally.totals, assumptions.scenario, assumptions.label_noise
         )
@@ -141,40 +138,3 @@ def test_uncorrected_means_every_unlabelled_row_is_negative():
         asset("evaluation_charts.js").split()
     )
     assert Recovery.of(Tally.from_arrays(np.array([1, 0]), np.array([1.0, 0.0])).totals, UNCORRECTED).positive == 1
-
-
-SWITCH = """
-const recovery = require(process.argv[1] + "/recovery.js");
-const cases = JSON.parse(require("fs").readFileSync(0, "utf8"));
-console.log(JSON.stringify(cases.map((data) => {
-  const other = data.scenario === "single-set" ? "case-control" : "single-set";
-  const share = recovery.shareIn(other, data, data.prior);
-  const there = { ...data, scenario: other };
-  const found = recovery.evaluate(there, share, recovery.indexAt(data.counts.thresholds, data.threshold));
-  const back = recovery.shareIn(data.scenario, there, share);
-  return { share, back, values: found.values, cells: found.cells };
-})));
-"""
-
-
-def test_the_other_scenario_at_the_same_class_prior_agrees():
-    """The page's switch: the numbers that Python finds for the same rows and class prior in the other scenario."""
-    asked = []
-    for tally, given, threshold in worlds():
-        other = Scenario.CASE_CONTROL if given.scenario is Scenario.SINGLE_SET else Scenario.SINGLE_SET
-        held = population_prior(given.unlabelled_prior, tally.totals, given.scenario, given.label_noise)
-        try:
-            share = unlabelled_prior(held, tally.totals, other, given.label_noise)
-        except AssumptionError:
-            continue
-        if 0 < share < 0.99 * (1 - given.label_noise):
-            asked.append((tally, given, threshold, Assumptions(share, given.label_noise, other)))
-    assert len(asked) > 30
-    cases = [page_data(t, g.scenario, g.unlabelled_prior, threshold, g.label_noise) for t, g, threshold, _ in asked]
-    for (tally, given, threshold, there), answer in zip(asked, answers_of(SWITCH, cases), strict=True):
-        close(answer["share"], there.unlabelled_prior)
-        close(answer["back"], given.unlabelled_prior)
-        for name in COMPUTED:
-            got = answer["values"][name]
-            close(np.nan if got is None else got, value(METRICS[name], tally, there, threshold))
-        close(answer["cells"]["falsePositive"], recover_at(tally, there, threshold).false_positive[0])

@@ -59,7 +59,6 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
         reviewed=_reviewed(comparison),
-        interval_name="" if interval is None else "range" if interval.confidence is None else "interval",
         has_bands=comparison.bands is not None,
         worth=None
         if comparison.worth is None

@@ -6,10 +6,8 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pulens.inference.kernels.resampling import Resampling
 from pulens.notice import Severity
 from pulens.report.decision import decision_sentences
-from pulens.report.decision_card import card, decision_of_usual_costs
 from pulens.report.html import render
 from pulens.report.page_data import counted_data, largest_possible_prior, prior_data, track_end
 from pulens.report.summary import MARK
@@ -33,6 +31,8 @@ SCRIPTS = (
     ),
     *("decision_page.js", "theme.js"),
 )
+
+HIGHEST_RATIO = 0.95
 
 
 def decision_page(decision: Decision, *, title: str | None = None, column: str = "score") -> str:
@@ -63,7 +63,6 @@ def decision_page(decision: Decision, *, title: str | None = None, column: str =
         prior_interval_name=_prior_interval_name(interval),
         tiles=_tiles(decision),
         card=result,
-        has_costs=decision.costs is not None,
         assumptions=assumed(evidence, evidence.labelling),
         alarming=[notice for notice in decision.notices if notice.severity > Severity.NOTE],
         notes=[notice for notice in decision.notices if notice.severity == Severity.NOTE],
@@ -72,15 +71,77 @@ def decision_page(decision: Decision, *, title: str | None = None, column: str =
 
 
 def _card(decision: Decision) -> dict[str, Any] | None:
-    """The choice at the costs that were given, or, where none were, at usual ones within the same limits."""
-    assert decision.threshold is not None
-    resampling = None if decision.confidence is None else Resampling(confidence=decision.confidence)
-    costed: Decision | None = decision
-    if decision.costs is None:
-        costed = decision_of_usual_costs(decision, resampling)
-    if costed is None:
+    """What the table and the script need to move the cost ratio; ``None`` where no costs were given or no flag pays."""
+    costs = decision.costs
+    if costs is None or decision.cost is None or not costs.ratio < HIGHEST_RATIO or decision.allowed is None:
         return None
-    return card(costed, decision.threshold, decision.curve, resampling, in_money=decision.costs is not None)
+    prior, cost = float(decision.evidence.class_prior.value), decision.cost
+    low, high = min(prior / 8, costs.ratio / 4), max(min(4 * prior, 0.9), min(4 * costs.ratio, 0.9), 0.02)
+    cheapest_flag = costs.flag / (costs.miss + costs.hit)  # below it a false alarm would have to bring something
+    none, everybody = (cost.value + decision.saving[way].value for way in ("flag none", "flag all"))
+    curve = decision.curve
+    return {
+        "costs": {"miss": costs.miss, "alarm": costs.alarm, "flag": costs.flag, "hit": costs.hit},
+        "ratio": costs.ratio,
+        "track": [max(low, cheapest_flag, 1e-6), min(high, HIGHEST_RATIO)],
+        "allowed": {
+            "none": decision.allowed.none,
+            "highest": _plain(decision.allowed.highest),
+            "lowest": _plain(decision.allowed.lowest),
+        },
+        "home": {
+            "threshold": _plain(decision.threshold or 0.0),
+            "cost": {"value": cost.value, "low": None, "high": None}
+            | ({} if cost.interval is None else {"low": cost.interval.low, "high": cost.interval.high}),
+        },
+        "words": _words(decision, none, everybody),
+        "curve": None if curve is None else curve.to_dict() | {"confidence": curve.confidence},
+        "rows": _rows(decision, none, everybody),
+    }
+
+
+def _rows(decision: Decision, none: float, everybody: float) -> list[dict[str, str]]:
+    """The table of what could be done, as it is before anything is moved; a threshold moved to comes third."""
+    assert decision.cost is not None
+    assert decision.flagged is not None
+    cost = decision.cost
+    known = (
+        ("choice", "the cheapest threshold", decision.threshold or 0.0, decision.flagged.value, cost.value),
+        ("use", "the threshold of the slider", decision.threshold or 0.0, decision.flagged.value, cost.value),
+        ("none", "flag no row", math.inf, 0.0, none),
+        ("all", "flag every row", math.inf, 1.0, everybody),
+    )
+    ends = "" if cost.interval is None else f"{amount(cost.interval.low)} to {amount(cost.interval.high)}"
+    return [
+        {
+            "way": way,
+            "title": title,
+            "threshold": f"{threshold:.4g}" if math.isfinite(threshold) else "–",
+            "flagged": percent(flagged),
+            "cost": amount(value),
+            "interval": ends if way == "choice" else "",
+        }
+        for way, title, threshold, flagged, value in known
+    ]
+
+
+def _words(decision: Decision, none: float, everybody: float) -> str:
+    """What the card says while nothing is moved; the script says it for other settings in the same words."""
+    assert decision.cost is not None
+    assert decision.costs is not None
+    threshold, costs = decision.threshold or 0.0, decision.costs
+    what = f"flag scores of {threshold:.4g} and above" if math.isfinite(threshold) else "flag no row"
+    reach = decision.cost.interval
+    ends = "" if reach is None else f" [{amount(reach.low)}, {amount(reach.high)}]"
+    return (
+        f"If a miss costs {amount(costs.miss)} and a false alarm {amount(costs.alarm)} (cost ratio {costs.ratio:.3g}), "
+        f"the cheapest is to {what}: {amount(decision.cost.value)}{ends} per 1,000 rows, against {amount(none)} for "
+        f"flagging none and {amount(everybody)} for flagging all."
+    )
+
+
+def _plain(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
 
 
 def _data(decision: Decision) -> dict[str, Any]:
@@ -125,14 +186,13 @@ def _tiles(decision: Decision) -> list[dict[str, str]]:
     if decision.cost is not None:
         result.append(_tile("cost", "Cost per 1,000 rows", decision.cost, amount, "Expected, at the costs given"))
     if decision.flagged is not None:
-        result.append(_tile("flagged", "Rows flagged", decision.flagged, percent, "Alarms, right or wrong"))
+        result.append(_tile("flagged", "Flagged", decision.flagged, percent, "Of all rows"))
     if decision.hits is not None:
         hits = decision.hits
         reach = "" if hits.low is None else f"{hits.low:,.0f} to {hits.high:,.0f}"
-        words = f"Positives to expect among {hits.of:,.10g} flagged rows"
-        result.append(
-            {"name": "hits", "title": "Hits", "value": _known(hits.expected), "interval": reach, "means": words}
-        )
+        means = f"Among {hits.of:,.10g} flagged rows"
+        named = {"name": "hits", "title": "Expected positives", "value": _known(hits.expected)}
+        result.append({**named, "interval": reach, "means": means})
     for name, rate, words in (
         ("recall", decision.recall, "Of the positives, how many are flagged"),
         ("precision", decision.precision, "Of the rows flagged, how many are positive"),

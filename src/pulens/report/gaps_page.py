@@ -1,4 +1,4 @@
-"""Gaps between groups as one self-contained page: groups as dots, differences that light up, a class prior to try."""
+"""Gaps between groups as one self-contained page: groups as dots, and differences that light up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pulens.groups.grouped_rows import title_of as group_title
-from pulens.metrics import METRICS, leading
+from pulens.metrics import METRICS
 from pulens.report.gaps import audit_words, equal_words, heading_of, in_points, needs_words, shown_groups, verdict_of
 from pulens.report.html import render
 from pulens.report.segments import LONGEST_NAME, shortened
@@ -16,7 +16,7 @@ from pulens.report.words import Assumption, title_of
 if TYPE_CHECKING:
     from pulens.groups.gaps import Gap, Gaps, GroupRate
 
-SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "gaps.js", "theme.js")
+SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "theme.js")
 MOST_PAIRS = 300  # differences on the page; the JSON has all
 MOST_UNTESTED = 100
 LONGEST_TITLE = 300  # characters of a group's name in the table of groups
@@ -49,14 +49,13 @@ def gaps_page(result: Sequence[Gaps], *, title: str | None = None) -> str:
     return render(
         "gaps.html.j2",
         SCRIPTS,
-        {"parts": [_tried(gaps) for gaps in result]},
+        {},
         title=title or f"Gaps by {', '.join(gaps.group_by for gaps in result)}",
         parts=[_part(gaps, place) for place, gaps in enumerate(result)],
         metric=title_of(first.metric),
         needs=needs_words(first),
         confidence=f"{first.confidence:.0%}",
         columns=len(result),
-        tried_metrics=[{"name": name, "title": title_of(name)} for name in leading("gaps")],
         assumptions=_assumptions(first),
     )
 
@@ -85,7 +84,6 @@ def _part(gaps: Gaps, place: int) -> dict[str, Any]:
         "pairs": [_pair(gap, reach, gaps) for gap in gaps.differences[:MOST_PAIRS]],
         "clear_pairs": sum(gap.is_clear for gap in gaps.differences),
         "in_all": len(gaps.differences),
-        "tries": gaps.common_prior is not None and gaps.lead is not None,
         "audit": audit_words(gaps),
         "notes": [f"{note[:1].upper()}{note[1:]}." for note in gaps.notes],
         "turns": any(gap.turns_at is not None for gap in gaps.differences),
@@ -141,20 +139,6 @@ def _pair(gap: Gap, reach: float, gaps: Gaps) -> dict[str, Any]:
         "low": _at(gap.low, axis),
         "high": _at(gap.high, axis),
         "turns_at": "" if gap.turns_at is None else f"{gap.turns_at:.3g}",
-    }
-
-
-def _tried(gaps: Gaps) -> dict[str, Any] | None:
-    """What the slider needs: recall and share flagged of every tested group, and the pair to begin with."""
-    common, lead = gaps.common_prior, gaps.lead
-    if common is None or lead is None:
-        return None
-    return {
-        "names": [group_title(name) for name in common.names],
-        "found": common.recall.tolist(),
-        "flagged": common.flagged.tolist(),
-        "first": common.names.index(lead.first),
-        "second": common.names.index(lead.second),
     }
 
 

@@ -16,12 +16,10 @@ from pulens._version import __version__
 from pulens.metrics import METRICS, leading
 from pulens.notice import Notice, Severity
 from pulens.report.cells import cell_header, cell_rows
-from pulens.report.cells_page import as_rows, weighted_data
-from pulens.report.decision_card import evaluation_card
-from pulens.report.page_data import page_data
+from pulens.report.page_data import as_rows, page_data
 from pulens.report.summary import Row, Summary, summarise
 from pulens.report.text import AGAINST
-from pulens.report.top import ladder_rows, top_data, top_places
+from pulens.report.top import ladder_rows, top_places
 from pulens.report.words import percent, prior_words, title_of
 
 if TYPE_CHECKING:
@@ -45,14 +43,10 @@ SLIDERS_KEEP = {
 def scripts_for(data: Mapping[str, Any] = MappingProxyType({})) -> tuple[str, ...]:
     """The scripts that a page of an evaluation needs for what it carries, each after those that it uses."""
     given = data.get
-    doubtful = given("confidence") is not None or given("bounds") or given("sensitivity") is not None
     return (
         *("words.js", "page_state.js", "recovery.js"),
-        *(("doubt.js",) if doubtful else ()),
         *("prior.js", "chart.js", "figures.js"),
         *(("reliability.js",) if given("reliability") is not None else ()),
-        *(("decision.js", "decision_card.js") if given("decision") is not None else ()),
-        *(("top.js",) if given("top") or given("ladder") else ()),
         *(("labelling_curve.js",) if given("curve") is not None else ()),
         *("evaluation_charts.js", "evaluation.js", "theme.js"),
     )
@@ -81,10 +75,7 @@ def evaluation_page(
     audit = _audit(evaluation, summary)
     if audit is not None:
         data["curve"] = audit["curve"]
-    data["top"] = top_data(evaluation, tops) if tops else []
     steps = [step for step in evaluation.ladder() if step.hits is not None]
-    data["ladder"] = top_data(evaluation, steps)
-    data["decision"] = evaluation_card(evaluation, tops)
     rows = (*summary.ranking, *summary.at_threshold)
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it is about
     return render(
@@ -102,11 +93,8 @@ def evaluation_page(
         prior_sentence=prior_words(evaluation.evidence),
         audit=audit,
         **_notices(summary, above),
-        has_sensitivity=data["sensitivity"] is not None,
-        has_bounds=data["bounds"],
         has_reliability=scores_are is not None,
-        card=data["decision"],
-        weighted=data.get("weighted", False),
+        weighted=data["weighted"],
         slider_note=_slider_note(evaluation),
         cells=None if summary.cells is None else (cell_header(summary.cells), cell_rows(summary.cells)),
         cell_sentences=() if summary.cells is None else summary.cells.sentences,
@@ -129,8 +117,7 @@ def unbroken(command: str) -> list[str]:
 
 def _data(evaluation: Evaluation, summary: Summary, scores_are: str | None) -> dict[str, Any]:
     """What the page's scripts read, with the reliability diagram that was asked for."""
-    weighted = _weighted(evaluation)
-    data = page_data(evaluation, summary) if weighted is None else weighted_data(evaluation, weighted, summary)
+    data = page_data(evaluation, summary, _weighted(evaluation))
     if scores_are is not None:
         data["reliability"] = _reliability(evaluation, scores_are)
     return data
@@ -144,10 +131,9 @@ def _weighted(evaluation: Evaluation) -> Evidence | None:
 
 
 def _slider_note(evaluation: Evaluation) -> str:
-    """What stays while a slider moves; empty where the page finds everything again."""
-    if _weighted(evaluation) is None:
-        return ""
-    return SLIDERS_KEEP["practice" if evaluation.within is None else "cells"]
+    """What stays while a slider moves."""
+    weighted = "random" if evaluation.masses is evaluation.evidence else "practice"
+    return SLIDERS_KEEP[weighted if evaluation.within is None else "cells"]
 
 
 def _interval_name(interval: Interval | None) -> str:

@@ -11,69 +11,79 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.counts.tally import Tally
-from pulens.errors import AssumptionError, PulensError
-from pulens.evaluation.other_scenario import under_scenario
-from pulens.inference.intervals import IntervalEstimator
-from pulens.inference.kernels.redraws import compress
 from pulens.metrics import METRICS
-from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.measure import value as metric_value
-from pulens.priors import ClassPrior, population_prior
+from pulens.priors import population_prior
 from pulens.recovery import feasibility, pairwise_auc
 from pulens.report.summary import Row, Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
-from pulens.scenario import Scenario
-from pulens.selection.favouring import ranges_under_other_labelling, sensitivity_curve
 
 if TYPE_CHECKING:
     from pulens.evaluation.evaluate import Evaluation
     from pulens.evidence import Evidence
+    from pulens.strata import StratifiedEvidence
 
 MOST_BINS = 48
-PRIORS_WITH_INTERVALS = 17
-MOST_FAVOURED = 5.0  # labelling may favour high scores by up to this factor in the chart
-FACTORS_TRIED = 17
 PRIORS_CORRECTED = 17  # class priors at which the error of thinning is found
 
 
-def page_data(evaluation: Evaluation, summary: Summary, thinned: Thinned | None = None) -> dict[str, Any]:
-    """Plain values for the page's script; numbers as Python writes them, so that they come back to the bit."""
-    evidence = evaluation.evidence
+def page_data(evaluation: Evaluation, summary: Summary, weighted: Evidence | None = None) -> dict[str, Any]:
+    """Plain values for the page's script; numbers as Python writes them, so that they come back to the bit.
+
+    ``weighted`` is the evidence whose labelled rows are weighted, by their cells or by how labels favour easy
+    positives: curves and sliders read it, and uncorrected numbers and the histogram the rows themselves. Intervals are
+    those of the report and none elsewhere.
+    """
+    evidence = weighted or evaluation.evidence
     tally, totals = evidence.tally, evidence.tally.totals
-    thinned = thinned or thin(tally, keep=(evaluation.threshold,))
+    thinned = thin(tally, keep=(evaluation.threshold,))
     limit = largest_possible_prior(evidence, thinned.tally)
     top = track_end(evidence, limit)
-    thinning = thinning_data(evidence, thinned, min(limit, top))
+    prior, reach = prior_data(evidence, limit, top), evaluation.class_prior.interval
+    if weighted is not None and reach is not None:
+        prior |= {"low": reach.low, "high": reach.high, "confidence": reach.confidence}
     return {
         "verdict": list(summary.verdict),
         "interval_name": summary.interval_name,
         "totals": totals._asdict(),
         "scenario": str(evidence.scenario),
-        "label_noise": evidence.label_noise,
+        "label_noise": 0.0 if weighted else evidence.label_noise,
         **counted_data(tally, thinned),
-        "prior": prior_data(evidence, limit, top),
-        "labelling": _labelling(evaluation, summary),
-        "threshold": evaluation.threshold if math.isfinite(evaluation.threshold) else None,
+        **({} if weighted is None else {"plain": _plain_counts(evaluation.tally, thinned.tally)}),
+        "prior": prior,
+        "labelling": None if weighted else _labelling(evaluation, summary),
+        "threshold": _plain(evaluation.threshold),
         "metrics": [metric_data(row, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
-        "histogram": histogram(tally),
-        # the page redraws rows as if they were independent: where they are not it shows no intervals of its own
-        "confidence": None
-        if evaluation.resampling is None or evidence.buckets is not None
-        else evaluation.resampling.confidence,
-        **_factor(evaluation),
-        "scenarios": {str(scenario): scenario_data(evaluation, scenario, thinned) for scenario in Scenario},
-        "sensitivity": _sensitivity(evaluation, thinned),
-        # bounds are known for clean labels only
-        "bounds": bool(
-            evaluation.resampling
-            and totals.unlabelled
-            and totals.labelled
-            and not evidence.label_noise
-            and evidence.buckets is None
-        ),
-        "thinning": thinning,
+        "histogram": histogram(evaluation.tally),
+        "thinning": thinning_data(evidence, thinned, min(limit, top)),
+        "weighted": weighted is not None,
+        **({} if summary.cells is None else {"cells": summary.cells.to_dict()}),
     }
+
+
+def _plain_counts(tally: Tally, kept: Tally) -> dict[str, Any]:
+    """The rows themselves at the page's thresholds: uncorrected numbers weight none of them."""
+    index = np.searchsorted(-np.asarray(tally.thresholds, float), -np.asarray(kept.thresholds, float), side="right") - 1
+    return {
+        "labelled": packed(np.ascontiguousarray(tally.labelled[index])),
+        "unlabelled": packed(np.ascontiguousarray(tally.unlabelled[index])),
+        "totals": tally.totals._asdict(),
+    }
+
+
+def as_rows(within: StratifiedEvidence) -> Evidence:
+    """The weighted tally with as many labelled rows as its weights are worth, for honest standard errors."""
+    evidence = within.weighted
+    labelled = within.cells.totals[:, 0]
+    weights = within.borrowed(within.weights())
+    has_rows = labelled > 0
+    worth = 1 / float((weights[has_rows] ** 2 / labelled[has_rows]).sum())
+    tally = evidence.tally
+    scaled = np.asarray(tally.labelled, float) * (worth / tally.totals.labelled)
+    return replace(
+        evidence, tally=Tally(tally.thresholds, scaled, tally.unlabelled, tally.negative, binning=tally.binning)
+    )
 
 
 def counted_data(tally: Tally, thinned: Thinned) -> dict[str, Any]:
@@ -91,40 +101,6 @@ def counted_data(tally: Tally, thinned: Thinned) -> dict[str, Any]:
             for above, below in (("labelled", "unlabelled"), ("labelled", "negative"), ("unlabelled", "negative"))
         },
     }
-
-
-def scenario_data(evaluation: Evaluation, scenario: Scenario, thinned: Thinned) -> dict[str, Any]:
-    """What the switch needs: the slider's ends and the sample's doubt if rows had got their labels in another way."""
-    evidence = in_scenario(evaluation.evidence, scenario)
-    limit = largest_possible_prior(evidence, thinned.tally)
-    top = track_end(evidence, limit)
-    prior = prior_data(evidence, limit, top)
-    return {
-        "track": prior["track"],
-        "possible": prior["possible"],
-        "limit": prior["limit"],
-        "population": evidence.target_population,
-        "area_offsets": _area_offsets(evaluation, evidence, top),
-        "missing": thinning_data(evidence, thinned, min(limit, top)).get("average_precision"),
-    }
-
-
-def in_scenario(evidence: Evidence, scenario: Scenario) -> Evidence:
-    """The same rows in another scenario: the same class prior if it was given, or the nearest that is possible there.
-
-    An estimate or an audit found the share among the unlabelled rows, and so it is that which stays.
-    """
-    if scenario is evidence.scenario:
-        return evidence
-    prior, totals = evidence.class_prior, evidence.tally.totals
-    try:
-        share = under_scenario(evidence, scenario).class_prior.unlabelled
-    except AssumptionError:
-        share = 0.0 if prior.value < 0.5 else 1.0
-    share = min(share, 0.9999 * (1 - evidence.label_noise))
-    value = population_prior(share, totals, scenario, evidence.label_noise)
-    moved = ClassPrior(value, share, prior.method, unlabelled_feasible=prior.unlabelled_feasible)
-    return replace(evidence, class_prior=moved, scenario=scenario)
 
 
 def packed(values: NDArray[Any], *, whole: bool = True) -> dict[str, str]:
@@ -207,12 +183,6 @@ def prior_data(evidence: Evidence, limit: float, top: float) -> dict[str, Any]:
     }
 
 
-def _factor(evaluation: Evaluation) -> dict[str, float]:
-    """How many times as wide as redraws say the page's own intervals are; nothing where that is once."""
-    resampling = evaluation.resampling
-    return {} if resampling is None or resampling.factor == 1 else {"factor": resampling.factor}
-
-
 def _labelling(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
     """Where random labels are impossible: what the page leads with, and the table of the nearest possible world."""
     result = evaluation.contradiction
@@ -247,44 +217,6 @@ def metric_data(row: Row, evaluation: Evaluation) -> dict[str, Any]:
         "uncorrected": _plain(uncorrected.value),
         "undefined": recovered.undefined_because or facts.undefined_because,
     }
-
-
-def _area_offsets(evaluation: Evaluation, given: Evidence, top: float) -> dict[str, list[float]] | None:
-    """How far the ends of the ROC AUC's interval lie from its value, at class priors over the slider's range.
-
-    The page adds them to the value it computes. They come from the sample alone: the prior is taken as known, as
-    it is by a person who moves the slider. Found on fewer thresholds: what that changes in a width is nothing to see.
-    """
-    if evaluation.resampling is None:
-        return None
-    evidence = given.with_tally(compress(given.tally))
-    # not cut at 0 and 1: between a prior at which an end is cut and one at which it is not nothing is linear
-    metric, totals = replace(METRICS["roc_auc"], lowest=-math.inf, highest=math.inf), evidence.tally.totals
-    result: dict[str, list[float]] = {"priors": [], "low": [], "high": []}
-    for prior in np.linspace(0.0, top, PRIORS_WITH_INTERVALS).tolist():
-        population = population_prior(prior, totals, evidence.scenario, evidence.label_noise)
-        exact = replace(evidence, class_prior=ClassPrior(population, prior, "tried"), prior_held="population")
-        area = estimate("roc_auc", metric, exact, doubts=IntervalEstimator(exact, evaluation.resampling))
-        if area.interval is None:
-            return None
-        result["priors"].append(prior)
-        result["low"].append(area.interval.low - area.value)
-        result["high"].append(area.interval.high - area.value)
-    return result
-
-
-def _sensitivity(evaluation: Evaluation, thinned: Thinned) -> dict[str, Any] | None:
-    """Ranges of the areas when labelling favoured high scores; the page finds those at a threshold by itself."""
-    evidence = evaluation.evidence.with_tally(thinned.tally)  # a chart needs no more thresholds than the curves
-    factors = np.geomspace(1.0, MOST_FAVOURED, FACTORS_TRIED)
-    areas = {}
-    for name in ranges_under_other_labelling():
-        try:
-            low, high = sensitivity_curve(evidence, name, factors=factors)
-        except PulensError:  # noisy labels, or nothing to be sensitive: then there is no such chart
-            return None
-        areas[name] = {"low": low.y.tolist(), "high": high.y.tolist()}
-    return {"factors": factors.tolist(), "areas": areas}
 
 
 def thinning_data(evidence: Evidence, thinned: Thinned, top: float) -> dict[str, Any]:

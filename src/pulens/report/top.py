@@ -6,19 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from pulens.metrics import leading
-from pulens.metrics.parts.top_of_list import RankedList, discounts
 from pulens.report.lines import wrapped
-from pulens.report.page_data import in_scenario
 from pulens.report.summary import MARK
 from pulens.report.words import percent, title_of
-from pulens.scenario import Scenario
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
-    from pulens.evaluation.evaluate import Evaluation
     from pulens.evaluation.top import Top
 
 
@@ -49,6 +43,7 @@ def top_places(tops: Sequence[Top]) -> list[dict[str, Any]]:
         {
             "title": f"The first {top.k:,.10g} of {top.of:,.10g} rows",
             "sentence": top.sentence,
+            "bars": [_bar("positive among them", top["precision_at_k"]), _bar("of all positives", top["recall_at_k"])],
             "rows": top_rows(top),
             "few": top.few_words,
         }
@@ -56,22 +51,11 @@ def top_places(tops: Sequence[Top]) -> list[dict[str, Any]]:
     ]
 
 
-def top_data(evaluation: Evaluation, tops: Sequence[Top]) -> list[dict[str, Any]]:
-    """For each place and scenario the mean weight of each kind of rows: measures are linear in them, so exact.
-
-    Within cells rows have weights of their own, and the page keeps the report's numbers only.
-    """
-    scenarios = Scenario if evaluation.within is None else ()
-    return [
-        {
-            "k": top.k,
-            "sentence": top.sentence,
-            "hits": None if top.hits is None else [_plain(top.hits.expected), top.hits.low, top.hits.high],
-            "values": {name: _plain(result.value) for name, result in top.items()},
-            "scenarios": {str(scenario): _weights(evaluation, scenario, top.k) for scenario in scenarios},
-        }
-        for top in tops
-    ]
+def _bar(title: str, result: Estimate) -> tuple[str, str, str]:
+    """A share as a bar: its name, its length, and the share in words; no length where it is not known."""
+    if result.withheld_because or result.undefined_because:
+        return title, "0", _value(result)
+    return title, f"{100 * result.value:.1f}%", percent(result.value)
 
 
 def ladder_rows(steps: Sequence[Top]) -> list[dict[str, str]]:
@@ -110,37 +94,3 @@ def _reach(low: float, high: float | None) -> str:
 
 def _percent(result: Estimate) -> str:
     return "undefined" if result.undefined_because else percent(result.value)
-
-
-def _weights(evaluation: Evaluation, scenario: Scenario, k: float) -> dict[str, Any] | None:
-    """Of membership among the first k and of the discount there; ``None`` where the list is shorter."""
-    evidence = in_scenario(evaluation.evidence, scenario)
-    ranked = RankedList.of(evidence.tally, evidence.assumptions)
-    if k > ranked.rows:
-        return None
-    given = {"member": ranked.membership(k)}
-    if not evidence.tally.is_weighted:
-        given["discount"] = ranked.weights(discounts(k))
-    means = {
-        name: [
-            float(kind @ weights) / total if total else 0.0
-            for kind, total in zip(ranked.kinds, ranked.totals, strict=True)
-        ]
-        for name, weights in given.items()
-    }
-    return {"of": ranked.rows, **means, **_places(ranked, k)}
-
-
-def _places(ranked: RankedList, k: float) -> dict[str, Any]:
-    """What counts at other places of the list need, so that the page's fit together as Python's do."""
-    totals = np.array(ranked.totals, float)
-    held = np.where(totals > 0, totals, 1.0)
-    places, between = (
-        [[place, *shares] for place, shares in zip(each, (ranked.among(np.array(each)).T / held).tolist(), strict=True)]
-        for each in ranked.places_with(k)
-    )
-    return {"places": places, "between": between, "totals": totals.tolist(), "proves": ranked.proves_labelled}
-
-
-def _plain(number: float) -> float | None:
-    return float(number) if np.isfinite(number) else None

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pulens.estimate import Estimate, Interval
 from pulens.metrics import METRICS, leading
-from pulens.priors.feasible import UNEVEN
 from pulens.report.contradiction import contradiction_verdict
 from pulens.scenario import Scenario
 from pulens.selection import Favouring
@@ -141,7 +140,7 @@ def ranks_backwards(area: Estimate) -> bool:
 
 
 def prior_words(evidence: Evidence) -> str:
-    """The class prior, where it came from, and what the data can say about it."""
+    """The class prior and where it came from."""
     prior = evidence.class_prior
     words = f"Class prior {prior.value:.3g}"
     if prior.interval is not None and prior.interval.width:
@@ -149,14 +148,6 @@ def prior_words(evidence: Evidence) -> str:
         words += f" ({name}{prior.interval.low:.3g} to {prior.interval.high:.3g})"
     method = prior.method.removeprefix("estimated: ")
     words += f", {method}" if method == prior.method else f", estimated from these rows (method {method})"
-    if evidence.scenario is Scenario.SINGLE_SET and evidence.tally.totals.unlabelled:
-        words += f"; {prior.unlabelled:.3g} among the unlabelled rows"
-    if prior.feasible is not None and prior.feasible != prior.interval:
-        reach = f"{prior.feasible.low:.3g} to {prior.feasible.high:.3g}"
-        words += f". Without the estimate's assumption the data allow {reach} if labels are random"
-        if prior.feasible_uneven is not None:
-            often = f"high scores were labelled up to {UNEVEN:g} times as often"
-            words += f", up to {prior.feasible_uneven.high:.3g} if {often}"
     return words
 
 

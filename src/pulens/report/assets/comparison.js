@@ -4,7 +4,7 @@ const page = (() => {
   const raw = JSON.parse(document.getElementById("page-data").textContent);
   const { short, three } = words;
   const $$ = (selector) => [...document.querySelectorAll(selector)];
-  const state = { metric: raw.metric, at: null }; // at: place among the class priors traced; null is the report's own
+  const state = { metric: raw.metric };
   const dashes = ["", "7 3", "2 3"];
   const style = (k, palette) => ({ colour: palette.series[k % 6], dash: dashes[Math.floor(k / 6) % 3] });
   const chosen = () => raw.metrics[state.metric];
@@ -44,11 +44,6 @@ const page = (() => {
     const { min, max } = across();
     return raw.prior.high - raw.prior.low > 0.98 * (max - min);
   };
-  const slid = (palette) =>
-    state.at === null
-      ? []
-      : [{ kind: "upright", at: chosen().priors[state.at], colour: palette.accent, width: 2, name: "slider" }];
-
   const prior = (palette) => [
     ...(raw.prior.low !== null && raw.prior.high > raw.prior.low && !coversAll()
       ? [
@@ -109,7 +104,6 @@ const page = (() => {
             name: k ? undefined : `${Math.round(100 * raw.confidence)}% bands`,
           })),
           ...crossings(palette),
-          ...slid(palette),
           ...raw.models.map((model, k) => ({
             kind: "line",
             x: priors,
@@ -124,12 +118,10 @@ const page = (() => {
         }),
         trail: {
           x: priors,
-          now: state.at ?? undefined,
           tell: (k) => [
             `class prior ${short(priors[k])}`,
             ...raw.short_names.map((name, m) => `${name} ${three(columns[m][k])}`),
           ],
-          pick: moveTo,
         },
       };
     },
@@ -170,7 +162,6 @@ const page = (() => {
             ...{ low: [ends[0]], high: [ends[1]], colour: style(k, palette).colour, width: 4, opacity: 0.45 },
           })),
           ...crossings(palette),
-          ...slid(palette),
           ...chosen().crossings.map((crossing) => ({
             kind: "point",
             x: crossing.class_prior,
@@ -189,8 +180,6 @@ const page = (() => {
             `class prior ${short(priors[k])}`,
             ...pairs.map((pair, m) => `${name(pair)} ${columns[m][k] > 0 ? "+" : ""}${short(columns[m][k])}`),
           ],
-          now: state.at ?? undefined,
-          pick: moveTo,
         },
       };
     },
@@ -246,92 +235,12 @@ const page = (() => {
     };
   };
 
-  // --- the slider: stands at a class prior that was traced, where every number is Python's own ---------------------
-
-  const slider = document.getElementById("prior");
-  const field = document.getElementById("prior-number");
-  const nearest = (wanted) => {
-    const { priors } = chosen();
-    return priors.reduce((best, at, k) => (Math.abs(at - wanted) < Math.abs(priors[best] - wanted) ? k : best), 0);
-  };
-
-  function leader() {
-    const { priors, values, sign } = chosen();
-    const at = state.at ?? nearest(raw.prior.value);
-    const found = raw.models.map((model) => sign * numbers(values[model])[at]);
-    if (!found.every(Number.isFinite)) return "";
-    const best = found.indexOf(Math.max(...found));
-    const next = Math.max(...found.filter((_, k) => k !== best));
-    const where = state.at === null ? "at the report's class prior" : `at ${short(priors[at])}`;
-    return `${raw.short_names[best]} leads by ${three(found[best] - next)} ${where}`;
-  }
-
-  // Cells of the chosen metric's tables: the report's text, or what was traced at the slider's class prior.
-  function fillTables() {
-    const section = document.querySelector(`[data-for-metric="${state.metric}"]`);
-    const { values, band } = chosen();
-    const fill = (cell, text, value) => {
-      cell.dataset.report ??= cell.textContent;
-      cell.textContent = state.at === null ? cell.dataset.report : text;
-      cell.dataset.value = state.at === null ? "" : String(value);
-    };
-    const four = (value) => (Number.isFinite(value) ? value.toFixed(4) : "undefined");
-    for (const line of section.querySelectorAll("[data-model]")) {
-      const model = raw.models[Number(line.dataset.model)];
-      const value = within(numbers(values[model])[state.at]);
-      fill(line.querySelector("[data-name=recovered]"), four(value), value);
-      const known = band && state.at !== null && state.at % 2 === 0;
-      const ends = known ? [band.low[model][state.at / 2], band.high[model][state.at / 2]] : [];
-      fill(line.querySelector("[data-name=interval]"), ends.every(Number.isFinite) ? ends.map(four).join(" to ") : "", "");
-    }
-    const gaps = differencesOf();
-    for (const line of section.querySelectorAll("[data-pair]")) {
-      const value = gaps[Number(line.dataset.pair)][state.at];
-      fill(line.querySelector("[data-name=difference]"), `${value > 0 ? "+" : ""}${four(value)}`, value);
-    }
-    for (const cell of section.querySelectorAll("[data-at-home]")) cell.classList.toggle("faded", state.at !== null);
-    section.querySelector("[data-moved]").hidden = state.at === null;
-  }
-
-  function fillControls() {
-    const { priors } = chosen();
-    const [low, high] = [priors[0], Math.max(priors[priors.length - 1], priors[0] + 1e-9)];
-    const now = state.at === null ? raw.prior.value : priors[state.at];
-    Object.assign(slider, { min: String(Math.min(low, raw.prior.value)), max: String(Math.max(high, raw.prior.value)) });
-    slider.value = String(now);
-    slider.setAttribute("aria-valuetext", `class prior ${short(now)}`);
-    if (document.activeElement !== field) field.value = short(now);
-    const [from, to] = [Number(slider.min), Number(slider.max)];
-    const place = (value) => Math.min(Math.max((value - from) / (to - from), 0), 1);
-    const left = (value) => `calc(9px + ${place(value)} * (100% - 18px))`;
-    document.getElementById("track-home").style.left = left(raw.prior.value);
-    const span = document.getElementById("track-interval");
-    span.hidden = raw.prior.low === null || !(raw.prior.high > raw.prior.low);
-    if (!span.hidden) {
-      span.style.left = left(raw.prior.low);
-      span.style.width = `calc(${place(raw.prior.high) - place(raw.prior.low)} * (100% - 18px))`;
-    }
-    document.getElementById("prior-note").textContent = leader();
-    document.getElementById("reset").disabled = state.at === null;
-  }
-
-  function moveTo(at) {
-    state.at = at === null ? null : 2 * Math.round(at / 2); // where bands are known
-    pageState.soon(refresh);
-    keep();
-  }
-  const keep = () =>
-    pageState.keep(() => ({
-      metric: state.metric === raw.metric ? null : state.metric,
-      prior: state.at === null ? null : chosen().priors[state.at],
-    }));
+  const keep = () => pageState.keep(() => ({ metric: state.metric === raw.metric ? null : state.metric }));
 
   function refresh() {
     for (const chip of $$("[data-metric-choice]"))
       chip.setAttribute("aria-pressed", String(chip.dataset.metricChoice === state.metric));
     for (const section of $$("[data-for-metric]")) section.hidden = section.dataset.forMetric !== state.metric;
-    fillTables();
-    fillControls();
     figures.drawAll();
   }
 
@@ -342,26 +251,10 @@ const page = (() => {
       refresh();
     });
   }
-  slider.addEventListener("input", () => moveTo(nearest(Number(slider.value))));
-  slider.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 2, ArrowUp: 2, ArrowLeft: -2, ArrowDown: -2 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    moveTo(Math.min(Math.max((state.at ?? nearest(raw.prior.value)) + step, 0), chosen().priors.length - 1));
-  });
-  field.addEventListener("change", () => {
-    const typed = Number.parseFloat(field.value);
-    field.blur(); // the field is only written to while nobody types in it
-    if (Number.isFinite(typed)) moveTo(nearest(typed));
-    else refresh();
-  });
-  document.getElementById("reset").addEventListener("click", () => moveTo(null));
   const wanted = pageState.text("metric");
   if (wanted && Object.hasOwn(raw.metrics, wanted)) state.metric = wanted;
-  const there = pageState.number("prior");
-  if (Number.isFinite(there)) state.at = 2 * Math.round(nearest(there) / 2);
   for (const figure of $$("figure[data-chart]")) figures.mount(figure, builders[figure.dataset.chart]);
   for (const one of figures.all) one.measure();
   refresh();
-  return { raw, state, moveTo };
+  return { raw, state };
 })();

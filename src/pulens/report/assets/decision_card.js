@@ -1,10 +1,10 @@
 "use strict";
-// The card of costs on a page: its slider, its table, the decision curve. `shared` is the page's state, as for its charts.
+// The card of costs on the page of a decision: its slider, its table, the decision curve. `shared` is the page's state, as for its charts.
 const decisionCard = (shared) => {
   const card = shared.raw.decision;
   if (!card) return null;
-  const { data, state, samePrior, thresholdAt, moveTo } = shared;
-  const { thresholds } = data.counts;
+  const { state, samePrior, thresholdAt, moveTo } = shared;
+  const { thresholds } = shared.data.counts;
   const { short, percent } = words;
   const $ = (selector) => document.querySelector(selector);
   const PER = 1000;
@@ -30,20 +30,14 @@ const decisionCard = (shared) => {
     const place = asReported
       ? card.home.threshold === null ? 0 : recovery.indexAt(thresholds, card.home.threshold)
       : decision.cheapest(points, money, allowed);
-    const at = (i) => {
-      const value = PER * decision.costAt(points, i, money);
-      if (!card.doubt || shared.contradicted()) return { value, low: null, high: null };
-      const ends = decision.ends(data, given, i, decision.costForm(money), card.doubt);
-      return { value, low: Math.min(PER * ends.low, value), high: Math.max(PER * ends.high, value) };
-    };
+    const at = (i) => ({ value: PER * decision.costAt(points, i, money), low: null });
     const { index } = state;
     found = {
       ...{ points, money, place, index, asReported },
-      choice: asReported ? card.home.choice : at(place),
-      use: asReported && shared.indexHome() ? card.home.use : at(index),
+      choice: asReported ? card.home.cost : at(place),
+      use: asReported && shared.indexHome() ? card.home.cost : at(index),
       none: PER * money.miss * points.prior,
       all: PER * decision.flagAll(points.prior, money),
-      priors: asReported ? card.home.priors : decision.standing(data, given, points, place, allowed, money),
       useful: decision.useful(points, index),
     };
     result.found = found;
@@ -51,22 +45,13 @@ const decisionCard = (shared) => {
 
   // --- words and numbers ---------------------------------------------------------------------------------------------
 
-  const said = () =>
-    card.costs
-      ? `a miss costs ${amount(found.money.miss)} and a false alarm ${amount(found.money.alarm)}`
-      : `a miss costs as much as ${amount(found.money.miss / found.money.alarm)} false alarms`;
+  const said = () => `a miss costs ${amount(found.money.miss)} and a false alarm ${amount(found.money.alarm)}`;
 
-  function sentences() {
-    if (shared.contradicted())
-      return ["These rows rule out random labels at this class prior: costs are withheld here.", ""];
-    if (found.asReported) return [card.words[0], card.words[1] || ""];
+  function sentence() {
+    if (shared.contradicted()) return "These rows rule out random labels at this class prior: costs are withheld here.";
+    if (found.asReported) return card.words;
     const what = found.place ? `flag scores of ${short(thresholdAt(found.place))} and above` : "flag no row";
-    const lines = [
-      `If ${said()} (cost ratio ${three(state.ratio)}), the cheapest is to ${what}: ${amount(found.choice.value)} per 1,000 rows, against ${amount(found.none)} for flagging none and ${amount(found.all)} for flagging all.`,
-    ];
-    if (found.priors)
-      lines.push(`It stays the cheapest for class priors from ${three(found.priors[0])} to ${three(found.priors[1])}.`);
-    return lines;
+    return `If ${said()} (cost ratio ${three(state.ratio)}), the cheapest is to ${what}: ${amount(found.choice.value)} per 1,000 rows, against ${amount(found.none)} for flagging none and ${amount(found.all)} for flagging all.`;
   }
 
   function note() {
@@ -75,14 +60,12 @@ const decisionCard = (shared) => {
     const worth = useful && useful[0] < useful[1]
       ? `The threshold in use is worth having for cost ratios from ${short(useful[0])} to ${short(useful[1])}. `
       : "The threshold in use is worth having at no cost ratio. ";
-    const how = found.asReported
-      ? "The interval of the cheapest allows for choosing it on these rows."
-      : "Intervals here take the class prior as known and the threshold as fixed beforehand; the cheapest one was chosen on these rows, and looks a little better than it is.";
-    return worth + (card.doubt ? how : "");
+    return worth + (card.home.cost.low !== null ? found.asReported ? "The interval of the cheapest allows for choosing it on these rows." : "Intervals are those of the report only." : "");
   }
 
   function fill() {
-    sentences().forEach((text, k) => ($(`[data-decision="${k}"]`).textContent = text));
+    $("[data-decision]").textContent = sentence();
+    $("tr[data-way=use]").hidden = found.place === found.index;
     const hidden = shared.contradicted();
     const { points, place, index } = found;
     const rows = {
@@ -105,7 +88,6 @@ const decisionCard = (shared) => {
       put("interval", between(cost));
     }
     $("#decision-note").textContent = note();
-    $("#use-choice").disabled = hidden || place === index || place === 0;
   }
 
   // --- the slider, in powers of ten --------------------------------------------------------------------------------
@@ -116,9 +98,7 @@ const decisionCard = (shared) => {
     $("#cost").value = String(Math.log10(state.ratio));
     $("#cost").setAttribute("aria-valuetext", `cost ratio ${short(state.ratio)}, ${said()}`);
     if (document.activeElement !== $("#cost-number")) $("#cost-number").value = short(state.ratio);
-    $("#cost-note").textContent = card.costs
-      ? `false alarm ${amount(found.money.alarm)}, miss ${amount(found.money.miss)}`
-      : `a miss = ${amount(found.money.miss)} false alarms`;
+    $("#cost-note").textContent = `false alarm ${amount(found.money.alarm)}, miss ${amount(found.money.miss)}`;
     const mark = $("#cost-useful");
     const useful = found.useful && found.useful[0] < found.useful[1] ? found.useful : null;
     mark.hidden = !useful || shared.contradicted();
@@ -147,11 +127,6 @@ const decisionCard = (shared) => {
       if (Number.isFinite(ratio)) moveTo({ ratio });
       else fillControl();
     });
-    $("#use-choice").addEventListener("click", () => moveTo({ index: found.place }));
-    for (const button of document.querySelectorAll("[data-point]"))
-      button.addEventListener("click", () =>
-        moveTo({ index: button.dataset.point === "choice" ? found.place : recovery.indexAt(thresholds, Number(button.dataset.point)) }),
-      );
   }
 
   // --- charts --------------------------------------------------------------------------------------------------------
@@ -249,7 +224,7 @@ const decisionCard = (shared) => {
         id: "cost",
         title: "What each threshold costs",
         x: chart.logAxis("share of rows flagged", least, 0),
-        y: { label: `cost per 1,000 rows${card.unit}`, min: low, max: high },
+        y: { label: "cost per 1,000 rows", min: low, max: high },
         layers: [
           ...(isLimited
             ? [

@@ -1,5 +1,5 @@
 "use strict";
-// The page of an evaluation: two sliders and a switch, and everything that follows from them.
+// The page of an evaluation: two sliders, and everything that follows from them.
 const page = (() => {
   const raw = JSON.parse(document.getElementById("page-data").textContent);
   const $ = (selector) => document.querySelector(selector);
@@ -12,7 +12,7 @@ const page = (() => {
     scenario: raw.scenario,
     labelNoise: raw.label_noise,
     pairs: raw.pairs,
-    missing: raw.scenarios[raw.scenario].missing,
+    missing: raw.thinning.average_precision,
     counts: {
       thresholds: unpack(raw.counts.thresholds),
       labelled: unpack(raw.counts.labelled),
@@ -34,14 +34,11 @@ const page = (() => {
     prior: raw.prior.unlabelled,
     index: raw.threshold === null ? 0 : recovery.indexAt(thresholds, raw.threshold),
     threshold: raw.threshold,
-    scenario: raw.scenario,
-    ratio: raw.decision ? raw.decision.ratio : null,
   };
   const state = { ...home };
   const control = priorControl.mount(raw.prior, data, (prior) => moveTo({ prior }));
   const { populationOf, unlabelledOf } = control;
   let current = null;
-  let bounds = null;
 
   // --- numbers as text ---------------------------------------------------------------------------------------
 
@@ -49,7 +46,7 @@ const page = (() => {
   const thresholdAt = (index) => (index === 0 ? Infinity : thresholds[index - 1]);
   const shownThreshold = () =>
     state.index === home.index && home.threshold !== null ? home.threshold : thresholdAt(state.index);
-  const samePrior = () => state.prior === home.prior && state.scenario === home.scenario;
+  const samePrior = () => state.prior === home.prior;
   const atHome = () => samePrior() && state.index === home.index;
 
   // --- values: Python's where the page stands as it was written, the page's own elsewhere ----------------------
@@ -67,55 +64,15 @@ const page = (() => {
     if (name in current.values) return current.values[name];
     // a metric the page cannot compute: it stays true while what it reads has not moved
     const still = metric.reads === "ranking" || state.index === home.index;
-    const unmoved = metric.needs_class_prior ? samePrior() : state.scenario === home.scenario;
-    if (still && unmoved) return metric.value ?? NaN;
+    if (still && (!metric.needs_class_prior || samePrior())) return metric.value ?? NaN;
     return null;
   }
 
-  // Python's interval, with the class prior's own doubt in it, where the page stands as it was written; elsewhere the
-  // sample's alone, at the prior the reader chose.
+  // Python's interval where nothing that it reads has moved, and none elsewhere.
   function intervalOf(name) {
     const metric = metricsByName[name];
     const still = metric && (metric.reads === "ranking" || state.index === home.index) && samePrior();
-    if (still) return metric.low === null ? null : metric;
-    if (raw.confidence === null || contradicted()) return null;
-    if (name === "roc_auc") return areaInterval();
-    return (fresh.intervals ||= freshIntervals())[name] || null;
-  }
-
-  let fresh = {};
-  const totalsDrawn = {}; // by scenario
-  let ratesDrawn = { index: -1, rates: null };
-  function freshIntervals() {
-    const { scenario } = current.given;
-    totalsDrawn[scenario] ||= doubt.drawTotals(data.totals, scenario);
-    if (ratesDrawn.index !== state.index)
-      ratesDrawn = { index: state.index, rates: doubt.drawRates(data.counts, data.totals, state.index) };
-    return doubt.intervals(
-      data,
-      current.given,
-      totalsDrawn[scenario],
-      ratesDrawn.rates,
-      current.values,
-      raw.confidence,
-      [current.tables.hits[state.index], current.tables.alarms[state.index]],
-      raw.factor,
-    );
-  }
-
-  function areaInterval() {
-    const offsets = raw.scenarios[state.scenario].area_offsets;
-    if (!offsets) return null;
-    const step = offsets.priors[1] - offsets.priors[0];
-    const place = Math.min(Math.max(state.prior / step, 0), offsets.priors.length - 1);
-    const at = Math.min(Math.floor(place), offsets.priors.length - 2);
-    const between = (ends) => ends[at] + (place - at) * (ends[at + 1] - ends[at]);
-    const value = current.values.roc_auc;
-    return {
-      low: recovery.clip(value + between(offsets.low)),
-      high: recovery.clip(value + between(offsets.high)),
-      confidence: raw.confidence,
-    };
+    return still && metric.low !== null ? metric : null;
   }
 
   function remark(name) {
@@ -135,7 +92,7 @@ const page = (() => {
     if (samePrior() && raw.labelling) return [...raw.labelling.verdict.slice(0, 2), withheld];
     return [
       `These numbers do not fit together: with ${share(populationOf(state.prior))} positives, labels cannot be a random draw.`,
-      `The largest class prior that random labels allow is ${short(raw.scenarios[state.scenario].limit)}. Either it is no higher than that, or labelling followed the score; an audit (checking some unlabelled rows drawn at random) tells which. Numbers are withheld here: give pulens this class prior for what is possible.`,
+      `The largest class prior that random labels allow is ${short(raw.prior.limit)}. Either it is no higher than that, or labelling followed the score; an audit (checking some unlabelled rows drawn at random) tells which. Numbers are withheld here: give pulens this class prior for what is possible.`,
     ];
   }
 
@@ -184,10 +141,9 @@ const page = (() => {
     for (const line of shown.slice(texts.length)) line.remove();
     const source = $("#verdict .source a");
     source.dataset.report ||= source.textContent;
-    const among = state.scenario === "single-set" ? `; ${short(state.prior)} among the unlabelled rows` : "";
     source.textContent = samePrior()
       ? source.dataset.report
-      : `Class prior ${short(populationOf(state.prior))}, as set on this page${among}`;
+      : `Class prior ${short(populationOf(state.prior))}, as set on this page`;
   }
 
   // --- filling the page -----------------------------------------------------------------------------------------
@@ -243,23 +199,16 @@ const page = (() => {
       const above = atHome() && metricsByName[element.dataset.interval].only_interval; // the tile says it in large
       if (above && element.matches("dd")) element.textContent = raw.interval_name;
     }
-    for (const element of $$("[data-bound-area]")) {
-      element.textContent = bounds ? `${three(bounds.roc.lower.area)} to ${three(bounds.roc.upper.area)}` : "";
-    }
     fillVerdict();
     fillTiles();
-    const now = { atHome: samePrior(), map: contradicted() ? null : current.tables.map, scenario: state.scenario };
-    if (raw.top.length) topOfList.fill(raw.top, now);
-    if (raw.ladder.length) topOfList.climb(raw.ladder, now);
-    for (const element of $$("[data-population]"))
-      element.textContent = raw.scenarios[state.scenario].population;
     // at a class prior that the reader chose, no number rests on the estimate
     document.body.classList.toggle("prior-moved", !samePrior());
-    const cells = contradicted() ? (atHome() && raw.labelling && raw.labelling.cells) || {} : current.cells;
+    const open = samePrior() && metricsByName.precision.only_interval; // counts would give away what is withheld
+    const cells = open ? {} : contradicted() ? (atHome() && raw.labelling && raw.labelling.cells) || {} : current.cells;
     for (const element of $$("[data-cell]")) {
       const value = cells[element.dataset.cell];
       element.dataset.value = value === undefined ? "" : String(value);
-      element.querySelector(".count").textContent = value === undefined ? "–" : rows(value);
+      element.querySelector(".count").textContent = value !== undefined ? rows(value) : open ? "~" : "–";
       element.querySelector(".share").textContent = value === undefined ? "" : percent(value / current.cells.total);
     }
   }
@@ -285,46 +234,11 @@ const page = (() => {
     if (document.activeElement !== $("#threshold-number")) $("#threshold-number").value = short(shownThreshold());
     $("#threshold-note").textContent =
       `${percent(current.cells.called / current.cells.total)} of the population flagged`;
-    for (const choice of $$("input[name='scenario']")) choice.checked = choice.value === state.scenario;
-    $("#scenario-note").textContent = scenarioNote();
     $("#moved").hidden = atHome();
-    $("#reset").disabled = atHome() && state.ratio === home.ratio;
+    $("#reset").disabled = atHome();
   }
 
-  // What stays when rows got their labels in another way: an estimate or an audit found the share among the unlabelled
-  // rows, and so it stays; a class prior that was given, or chosen here, is the population's.
-  const keepsShare = () => raw.prior.held === "unlabelled" && state.prior === home.prior;
-  function scenarioNote() {
-    if (state.scenario === home.scenario) return "";
-    const now = populationOf(state.prior);
-    if (keepsShare()) return `the same share among the unlabelled rows makes a class prior of ${short(now)}`;
-    return Math.abs(now - wanted) > 1e-9 ? `a class prior of ${short(wanted)} is not possible so` : "";
-  }
-
-  // The ends of the slider and of the charts over the class prior, and where the data contradict it.
-  const track = {};
-  let wanted = raw.prior.value;
-  function enter(scenario) {
-    state.scenario = data.scenario = scenario;
-    const { track: ends, possible, missing } = raw.scenarios[scenario];
-    data.missing = missing;
-    const withInterval = scenario === home.scenario || raw.prior.held === "population";
-    Object.assign(track, { low: ends[0], high: ends[1], possible, withInterval });
-    control.lay(ends, possible, withInterval);
-  }
-  enter(home.scenario);
-
-  // The same class prior in the other scenario; there and back again is where one was.
-  let left = null;
-  function switchTo(scenario) {
-    if (scenario === state.scenario) return;
-    wanted = populationOf(state.prior);
-    const back = left && left.scenario === scenario && left.entered === state.prior ? left.prior : null;
-    left = { scenario: state.scenario, prior: state.prior };
-    const share = keepsShare() ? home.prior : (back ?? recovery.shareIn(scenario, data, state.prior));
-    enter(scenario);
-    left.entered = state.prior = share;
-  }
+  const track = { low: raw.prior.track[0], high: raw.prior.track[1], possible: raw.prior.possible };
 
   // --- moving ---------------------------------------------------------------------------------------------------
 
@@ -332,25 +246,17 @@ const page = (() => {
     const started = performance.now();
     current = recovery.evaluate(data, state.prior, state.index);
     current.impossible = recovery.impossibleRates(data.counts, data.totals, current.tables);
-    fresh = {};
-    bounds = raw.bounds ? doubt.bounds(data, current.given, raw.confidence) : null;
-    Object.assign(result, { current, bounds });
+    result.current = current;
     fillNumbers();
     fillWarning();
     fillControls();
-    if (card) card.refresh();
     figures.drawAll();
     result.milliseconds = performance.now() - started;
   }
 
   function moveTo(target) {
-    if ("scenario" in target) switchTo(target.scenario);
-    if ("prior" in target) {
-      state.prior = control.clamp(target.prior);
-      wanted = populationOf(state.prior);
-    }
+    if ("prior" in target) state.prior = control.clamp(target.prior);
     if ("index" in target) state.index = Math.min(Math.max(target.index, 0), size);
-    if (card && "ratio" in target) state.ratio = card.clampRatio(target.ratio);
     pageState.soon(() => {
       refresh();
       pageState.keep(kept);
@@ -358,20 +264,13 @@ const page = (() => {
   }
 
   const kept = () => ({
-    scenario: state.scenario === home.scenario ? null : state.scenario,
     prior: samePrior() ? null : populationOf(state.prior),
     threshold: state.index === home.index ? null : thresholdAt(state.index),
-    cost: state.ratio === home.ratio ? null : state.ratio,
   });
 
   function readState() {
-    const [prior, threshold, ratio] = ["prior", "threshold", "cost"].map(pageState.number);
-    const scenario = pageState.text("scenario");
-    enter(Object.hasOwn(raw.scenarios, scenario) ? scenario : home.scenario);
-    left = null;
+    const [prior, threshold] = ["prior", "threshold"].map(pageState.number);
     state.prior = home.prior;
-    if (state.scenario !== home.scenario && !keepsShare())
-      state.prior = recovery.shareIn(state.scenario, { ...data, scenario: home.scenario }, home.prior);
     state.index = home.index;
     if (Number.isFinite(prior)) {
       // the number in the address is the population's share; conversion may move its last bit
@@ -379,7 +278,6 @@ const page = (() => {
       state.prior = Math.abs(share - home.prior) < 1e-12 ? home.prior : share;
     }
     if (Number.isFinite(threshold)) state.index = Math.max(1, recovery.indexAt(thresholds, threshold));
-    state.ratio = card && ratio > 0 && ratio < 1 ? card.clampRatio(ratio) : home.ratio;
   }
 
   function nearestIndex(threshold) {
@@ -392,15 +290,11 @@ const page = (() => {
 
   const result = {
     ...{ data, raw, state, home, track, populationOf, unlabelledOf, thresholdAt, shownThreshold, samePrior, moveTo, refresh },
-    ...{ current: null, bounds: null, milliseconds: 0 },
+    ...{ current: null, milliseconds: 0 },
   };
   const { builders, chosen } = evaluationCharts(result);
   const indexHome = () => state.index === home.index;
   Object.assign(result, { contradicted, indexHome });
-  const card = raw.decision ? decisionCard(result) : null;
-  if (card) Object.assign(builders, card.builders);
-  result.card = card;
-
   function start() {
     const thresholdSlider = $("#threshold");
     thresholdSlider.min = "1";
@@ -412,11 +306,6 @@ const page = (() => {
       if (Number.isFinite(typed)) moveTo({ index: nearestIndex(typed) });
       else fillControls();
     });
-    if (card) card.start();
-    for (const choice of $$("input[name='scenario']")) {
-      choice.disabled = raw.prior.fixed;
-      choice.addEventListener("change", () => moveTo({ scenario: choice.value }));
-    }
     for (const button of $$("#reset, #moved button")) button.addEventListener("click", () => moveTo(home));
     for (const chip of $$("[data-chip]")) {
       const name = chip.dataset.chip;

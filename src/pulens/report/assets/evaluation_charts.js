@@ -1,6 +1,6 @@
 "use strict";
 // The charts of an evaluation's page. `shared` is the page's state: what it carries, where the sliders stand, and what
-// follows from that (shared.current, shared.bounds).
+// follows from that (shared.current).
 const evaluationCharts = (shared) => {
   const { raw, data, state, home, track, populationOf, unlabelledOf, thresholdAt, shownThreshold, samePrior, moveTo } = shared;
   const { short, three, percent, rows } = words;
@@ -46,22 +46,6 @@ const evaluationCharts = (shared) => {
     };
   }
 
-  // A band between two curves, as one outline.
-  function boundLayer(pair, palette) {
-    if (!shared.bounds) return [];
-    const { lower, upper } = shared.bounds[pair];
-    return [
-      {
-        kind: "area",
-        x: [...upper.x, ...lower.x.slice().reverse()],
-        y: [...upper.y, ...lower.y.slice().reverse()],
-        colour: palette.main,
-        opacity: 0.13,
-        name: `${Math.round(100 * raw.confidence)}% bounds`,
-      },
-    ];
-  }
-
   const unit = (label) => ({ label, min: 0, max: 1 });
   const builders = {
     roc: (palette) => {
@@ -76,7 +60,6 @@ const evaluationCharts = (shared) => {
         x: unit("false positive rate"),
         y: unit("true positive rate (recall)"),
         layers: [
-          ...boundLayer("roc", palette),
           { kind: "line", x: [0, 1], y: [0, 1], colour: palette.plain, width: 1, dash: "2 4", name: "guessing" },
           {
             kind: "line",
@@ -108,12 +91,15 @@ const evaluationCharts = (shared) => {
       const prior = shared.current.tables.positive / (shared.current.tables.positive + shared.current.tables.negative);
       return {
         id: "precision-recall",
-        title: isOpen ? "Precision-recall curve: it depends on the class prior, choose one" : "Precision-recall curve",
+        title: "Precision-recall curve",
+        after: () =>
+          (document.querySelector("#chart-precision-recall figcaption p").textContent = isOpen
+            ? "The recovered curve depends on the class prior, which this data barely constrains: choose one with the slider."
+            : "Precision as recall increases."),
         ratio: 0.86,
         x: unit("recall"),
         y: unit("precision"),
         layers: [
-          ...boundLayer("precisionRecall", palette),
           ...(isOpen ? [] : [{ kind: "line", x: [0, 1], y: [prior, prior], colour: palette.plain, width: 1, dash: "2 4", name: "guessing" }]),
           {
             kind: "line",
@@ -207,7 +193,7 @@ const evaluationCharts = (shared) => {
                 },
               ]
             : []),
-          ...(raw.prior.low !== null && track.withInterval
+          ...(raw.prior.low !== null
             ? [
                 {
                   kind: "between",
@@ -312,55 +298,6 @@ const evaluationCharts = (shared) => {
 
   builders["labelling-curve"] = (palette) => labellingCurve(raw.curve, palette);
 
-  builders.labelling = (palette) => {
-    const { factors, areas } = raw.sensitivity;
-    // the areas were found when the page was written, for its own class prior
-    const shown = raw.metrics.filter(
-      (metric) =>
-        chosen.has(metric.name) &&
-        (metric.name in recovery.metrics || (metric.name in areas && samePrior())),
-    );
-    const ranges = shown.map((metric) => {
-      if (metric.name in areas) return areas[metric.name];
-      const found = factors.map((factor) =>
-        doubt.sensitivity(
-          data,
-          shared.current.tables.map,
-          shared.current.given.scenario,
-          state.index,
-          metric.name,
-          factor,
-        ),
-      );
-      return { low: found.map((range) => range.low), high: found.map((range) => range.high) };
-    });
-    const worst = shown.map((metric, k) => (metric.higher_is_better ? ranges[k].low : ranges[k].high));
-    return {
-      id: "labelling",
-      title: "What if labelling was not random?",
-      x: { label: "high scores labelled up to … times as often", min: 1, max: factors[factors.length - 1] },
-      y: range(worst, "worst value possible"),
-      layers: shown.map((metric, k) => ({
-        kind: "line",
-        x: factors,
-        y: worst[k],
-        ...lineOf(metric.name, palette),
-        name: metric.title,
-      })),
-      table: () => ({
-        header: ["factor", ...shown.flatMap((metric) => [`${metric.title}, lowest`, `${metric.title}, highest`])],
-        rows: factors.map((factor, k) => [factor, ...ranges.flatMap((ends) => [ends.low[k], ends.high[k]])]),
-      }),
-      trail: {
-        x: factors,
-        tell: (k) => [
-          `up to ${short(factors[k])} times as often`,
-          ...shown.map((metric, m) => `${metric.title} ${three(ranges[m].low[k])} to ${three(ranges[m].high[k])}`),
-        ],
-      },
-    };
-  };
-
   const chosen = new Set(raw.metrics.filter((metric) => metric.tile).map((metric) => metric.name));
   function lineOf(name, palette) {
     const place = raw.metrics.findIndex((metric) => metric.name === name);
@@ -381,18 +318,16 @@ const evaluationCharts = (shared) => {
 
   // Metrics over the slider's range at the present threshold; average precision does not depend on the threshold.
   const priorsTried = 81;
-  let overPriorsAt = null; // where they were found: threshold and scenario
+  let overPriorsAt = null; // the threshold that they were found at
   let overPriorsFound = null;
   function overPriors() {
-    const at = { index: state.index, scenario: state.scenario };
-    if (overPriorsAt && overPriorsAt.index === at.index && overPriorsAt.scenario === at.scenario)
-      return overPriorsFound;
-    const before = overPriorsAt && overPriorsAt.scenario === at.scenario ? overPriorsFound : null;
+    if (overPriorsAt === state.index) return overPriorsFound;
+    const before = overPriorsFound;
     const priors = Array.from(
       { length: priorsTried },
       (_, k) => track.low + ((track.high - track.low) * k) / (priorsTried - 1),
     );
-    // a prior of exactly 0 would speak of another population than its neighbours
+    // a prior of exactly 0 would be that of another population than its neighbours'
     const unlabelled = priors.map((prior) => Math.max(unlabelledOf(prior), 1e-9));
     const values = {};
     unlabelled.forEach((prior, k) => {
@@ -401,7 +336,7 @@ const evaluationCharts = (shared) => {
       if (before) found.average_precision = before.values.average_precision[k];
       for (const name of Object.keys(found)) (values[name] ||= [])[k] = found[name];
     });
-    overPriorsAt = at;
+    overPriorsAt = state.index;
     overPriorsFound = { priors, unlabelled, values };
     return overPriorsFound;
   }

@@ -515,5 +515,5 @@ const page = (() => {
   $("#runs").hidden = state.cell === null;
   for (const one of figures.all) one.measure();
   refresh();
-  return { raw, state, value };
+  return { raw, state, value, drawn };
 })();

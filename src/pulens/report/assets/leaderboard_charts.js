@@ -2,7 +2,6 @@
 // Charts of the leaderboard, each built from what the page holds and what the reader chose.
 const leaderboardCharts = (raw, state, ask) => {
   const { short } = words;
-  const RADAR = ["accuracy", "precision", "recall", "f1", "macro_f1", "roc_auc"];
   const dashes = ["", "7 3", "2 3"];
   const families = [...new Set(raw.learners.map((learner) => learner.family))];
   const familyColour = (m, palette) => palette.series[families.indexOf(raw.learners[m].family) % 6];
@@ -71,24 +70,6 @@ const leaderboardCharts = (raw, state, ask) => {
         header: ["learner", "better", "practically equal", "worse"],
         rows: found.map((one) => [one.name, ...one.chances]),
       }),
-    };
-  }
-
-  function radar(palette) {
-    const title = `Six metrics, ${where()}`;
-    const lines = ask.drawn().map((m, k) => ({
-      name: ask.marked(m),
-      values: RADAR.map((metric) => ask.value(m, metric)),
-      ...drawnStyle(k, palette),
-    }));
-    const all = lines.flatMap((line) => line.values).filter(Number.isFinite);
-    if (!all.length) return nothing("radar", title, "Choose learners to draw.");
-    return {
-      id: "radar",
-      title,
-      found: { axes: RADAR.map(pretty), lines },
-      paint: paint.radar,
-      table: () => ({ header: ["learner", ...RADAR.map(pretty)], rows: lines.map((line) => [line.name, ...line.values]) }),
     };
   }
 
@@ -341,5 +322,5 @@ const leaderboardCharts = (raw, state, ask) => {
     };
   }
 
-  return { builders: { ranks, beliefs, radar, tradeoff, labels, bias, learning, density }, percent, pretty };
+  return { builders: { ranks, beliefs, tradeoff, labels, bias, learning, density }, percent, pretty };
 };

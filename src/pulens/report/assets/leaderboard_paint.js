@@ -1,5 +1,5 @@
 "use strict";
-// Pictures without two plain axes: critical differences, stacked chances, radars. Each gives SVG text and where to point.
+// Pictures without two plain axes: critical differences, stacked chances. Each gives SVG text and where to point.
 const paint = (() => {
   const { cut, escapeText } = chart;
   const tidy = (number) => (Math.round(number * 100) / 100).toString();
@@ -86,6 +86,14 @@ const paint = (() => {
     return close(parts, width, height, options);
   }
 
+  // Shares as whole percent that add up to 100: the largest remainders are rounded up.
+  function wholePercents(shares) {
+    const whole = shares.map((share) => Math.floor(100 * share));
+    const byRemainder = shares.map((share, k) => [100 * share - whole[k], k]).sort((a, b) => b[0] - a[0]);
+    for (const [, k] of byRemainder.slice(0, 100 - whole.reduce((sum, each) => sum + each, 0))) whole[k] += 1;
+    return whole;
+  }
+
   // One bar per learner: chances of better, equal, worse.
   function beliefs(spec, palette, width, options = {}) {
     const colours = [palette.series[2], palette.plain, palette.alarm];
@@ -116,6 +124,7 @@ const paint = (() => {
       const y = 28 + k * step;
       let x = left;
       parts.push(`<text x="${tidy(left - 8)}" y="${y + 12}" text-anchor="end">${escapeText(cut(one.name, most))}</text>`);
+      const told = wholePercents(one.chances);
       one.chances.forEach((chance, which) => {
         const wide = chance * (right - left);
         if (wide > 0.3)
@@ -124,7 +133,7 @@ const paint = (() => {
           );
         if (wide > 34)
           parts.push(
-            `<text x="${tidy(x + wide / 2)}" y="${y + 11.5}" text-anchor="middle" font-size="10.5" fill="${palette.paper}" font-weight="600">${(100 * chance).toFixed(0)}%</text>`,
+            `<text x="${tidy(x + wide / 2)}" y="${y + 11.5}" text-anchor="middle" font-size="10.5" fill="${palette.paper}" font-weight="600">${told[which]}%</text>`,
           );
         x += wide;
       });
@@ -143,71 +152,5 @@ const paint = (() => {
     return close(parts, width, height, options);
   }
 
-  // Spokes are metrics, rings are values from 0 to 1, a closed line is a learner.
-  function radar(spec, palette, width, options = {}) {
-    const { axes, lines } = spec.found;
-    const legend = [[]];
-    let used = 0;
-    for (const line of lines) {
-      const wide = 34 + 6.8 * Math.min(line.name.length, 34);
-      if (used + wide > width - 16 && legend[legend.length - 1].length) {
-        legend.push([]);
-        used = 0;
-      }
-      legend[legend.length - 1].push({ ...line, at: used });
-      used += wide;
-    }
-    const top = 14 + 18 * legend.length;
-    const radius = Math.max(70, Math.min((width - 130) / 2, 165));
-    const [cx, cy] = [width / 2, top + radius + 26];
-    const height = Math.round(cy + radius + 30);
-    const parts = open(spec.title, palette, width, height, options);
-    const spot = (k, value) => {
-      const far = radius * Math.max(0, value);
-      const angle = (2 * Math.PI * k) / axes.length - Math.PI / 2;
-      return [cx + far * Math.cos(angle), cy + far * Math.sin(angle)];
-    };
-    const ring = (value) => axes.map((_, k) => spot(k, value).map(tidy).join(" ")).join("L");
-    const rings = [0.25, 0.5, 0.75, 1];
-    for (const value of rings) parts.push(`<path d="M${ring(value)}Z" fill="none" stroke="${palette.grid}"/>`);
-    axes.forEach((name, k) => {
-      const [x, y] = spot(k, 1);
-      const [tx, ty] = spot(k, 1.09);
-      const anchor = Math.abs(tx - cx) < 8 ? "middle" : tx > cx ? "start" : "end";
-      parts.push(
-        `<path d="M${tidy(cx)} ${tidy(cy)}L${tidy(x)} ${tidy(y)}" stroke="${palette.grid}"/>`,
-        `<text x="${tidy(tx)}" y="${tidy(ty + (ty > cy ? 8 : 0))}" text-anchor="${anchor}">${escapeText(name)}</text>`,
-      );
-    });
-    spec.trail = { x: [], y: [], told: [], tell: (k) => spec.trail.told[k] };
-    for (const line of lines) {
-      const points = axes.map((_, k) => (Number.isFinite(line.values[k]) ? spot(k, line.values[k]) : null));
-      const there = points.filter((point) => point);
-      const dash = line.dash ? ` stroke-dasharray="${line.dash}"` : "";
-      if (there.length)
-        parts.push(
-          `<path d="M${there.map((point) => point.map(tidy).join(" ")).join("L")}Z" fill="${line.colour}" fill-opacity="0.06" stroke="${line.colour}" stroke-width="2"${dash}/>`,
-        );
-      points.forEach((point, k) => {
-        if (!point) return;
-        parts.push(`<circle cx="${tidy(point[0])}" cy="${tidy(point[1])}" r="2.6" fill="${line.colour}"/>`);
-        spec.trail.x.push(point[0]);
-        spec.trail.y.push(point[1]);
-        spec.trail.told.push([line.name, `${axes[k]} ${(100 * line.values[k]).toFixed(2)}`]);
-      });
-    }
-    for (const value of rings)
-      parts.push(
-        `<text x="${tidy(cx + 4)}" y="${tidy(spot(0, value)[1] + 11)}" font-size="10" fill="${palette.soft}">${100 * value}</text>`,
-      );
-    legend.forEach((row, k) => {
-      for (const item of row)
-        parts.push(
-          `<g transform="translate(${8 + item.at} ${14 + 18 * k})"><path d="M0 -4H18" stroke="${item.colour}" stroke-width="2"${item.dash ? ` stroke-dasharray="${item.dash}"` : ""}/><text x="23" fill="${palette.soft}">${escapeText(cut(item.name, 34))}</text></g>`,
-        );
-    });
-    return close(parts, width, height, options);
-  }
-
-  return { ranks, beliefs, radar, empty };
+  return { ranks, beliefs, empty, wholePercents };
 })();

@@ -16,7 +16,7 @@ const priorControl = (() => {
     const unlabelledOf = (share) => recovery.unlabelledPrior(share, world.totals, world.scenario, world.labelNoise);
     const most = (1 - world.labelNoise) * 0.9999; // where labels begin to say nothing
     const clamp = (share) => Math.min(Math.max(share, 0), most);
-    let [low, high] = prior.track;
+    const [low, high] = prior.track;
     const slider = find("prior");
     const field = find("prior-number");
 
@@ -27,18 +27,12 @@ const priorControl = (() => {
       mark.style.left = `calc(9px + ${place(from)} * (100% - 18px))`;
       mark.style.width = `calc(${place(to) - place(from)} * (100% - 18px))`;
     }
-    // the marks belong to a scenario: another one has other ends, and an estimate's interval is not its own
-    function lay(track, possible, withInterval) {
-      [low, high] = track;
-      span("track-interval", withInterval ? (prior.low ?? 0) : 0, withInterval ? (prior.high ?? 0) : 0);
-      span("track-impossible", possible, high);
-      find("track-home").hidden = !withInterval;
-      find("track-home").style.left = `calc(9px + ${place(prior.value)} * (100% - 18px))`;
-      slider.min = String(low);
-      slider.max = String(high);
-      slider.step = String(10 ** Math.floor(Math.log10((high - low) / 250)));
-    }
-    lay(prior.track, prior.possible, true);
+    span("track-interval", prior.low ?? 0, prior.high ?? 0);
+    span("track-impossible", prior.possible, high);
+    find("track-home").style.left = `calc(9px + ${place(prior.value)} * (100% - 18px))`;
+    slider.min = String(low);
+    slider.max = String(high);
+    slider.step = String(10 ** Math.floor(Math.log10((high - low) / 250)));
     let shown = prior.unlabelled;
     slider.addEventListener("input", () => move(clamp(unlabelledOf(Number(slider.value)))));
     field.addEventListener("change", () => {
@@ -60,7 +54,7 @@ const priorControl = (() => {
         world.scenario === "single-set" ? `${short(share)} among the unlabelled rows` : "";
     }
 
-    return { show, lay, populationOf, unlabelledOf, clamp };
+    return { show, populationOf, unlabelledOf, clamp };
   }
 
   return { mount, unpack };

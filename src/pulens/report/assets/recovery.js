@@ -212,13 +212,6 @@ const recovery = (() => {
     return ((population - ((1 - labelNoise) * totals.labelled) / rows) * rows) / totals.unlabelled;
   }
 
-  // The share among the unlabelled rows at which another scenario has the same class prior, as near as it can.
-  function shareIn(scenario, data, share) {
-    const population = populationPrior(share, data.totals, data.scenario, data.labelNoise);
-    const there = unlabelledPrior(population, data.totals, scenario, data.labelNoise);
-    return Math.min(Math.max(there, 0), (1 - data.labelNoise) * 0.9999);
-  }
-
   // How many thresholds have rates outside [0, 1], and by how many standard errors at worst.
   function impossibleRates(counts, totals, tables) {
     let thresholds = 0;
@@ -325,66 +318,6 @@ const recovery = (() => {
     return missing[at] + (place - at) * (missing[at + 1] - missing[at]);
   }
 
-  // 1, 2 or 5 times a power of ten, from 10 on, below a number of rows.
-  function roundPlaces(rows) {
-    const powers = Array.from({ length: Math.max(String(Math.trunc(rows)).length - 1, 0) }, (_, k) => k + 1);
-    return powers.flatMap((power) => [1, 2, 5].map((digit) => digit * 10 ** power)).filter((step) => step < rows);
-  }
-
-  // Counts that rise with the rows, and by no more than these, as near to the ones given as that allows in their spreads.
-  function fittingTogether(counts, rows, spread) {
-    let t = 0;
-    counts.forEach((count, i) =>
-      counts.forEach((other, j) => {
-        if (rows[i] > rows[j]) return;
-        const excess = Math.max(count - other, other - count - (rows[j] - rows[i]));
-        const together = spread[i] + spread[j];
-        if (excess > 0 && together > 0) t = Math.max(t, excess / together);
-      }),
-    );
-    return rows.map((here) => {
-      const lower = Math.max(...counts.map((count, j) => count - t * spread[j] - Math.max(rows[j] - here, 0)));
-      const upper = Math.min(...counts.map((count, j) => count + t * spread[j] + Math.max(here - rows[j], 0)));
-      return (lower + upper) / 2;
-    });
-  }
-
-  // The highest counts nowhere above and the lowest nowhere below these that rise with the rows, and by no more.
-  function risingWith(rows, counts) {
-    const lower = rows.map((here) => Math.min(...counts.map((count, j) => count + Math.max(here - rows[j], 0))));
-    const upper = rows.map((here) => Math.max(...counts.map((count, j) => count - Math.max(rows[j] - here, 0))));
-    return [lower, upper];
-  }
-
-  // How many of the first k rows are positive. places: [k, mean membership of each kind] of none, round numbers and all;
-  // between: of places ever nearer to k, where it is none of those; proves: whether labelled rows are positives of the list.
-  function positivesAmong({ places, between, totals, proves }, k, map) {
-    const all = [...places, ...between];
-    const counted = all.map(([place, ...member]) => [place, ...member.map((each, kind) => each * totals[kind])]);
-    const last = places.length - 1;
-    const raw = all.map(([, ...member], i) => (i === 0 ? 0 : i === last ? map.positive : map.positive * combine(map.hits, ...member)));
-    const known = counted.map(([, labelled]) => (proves ? labelled : 0));
-    const none = counted.map(([, , , negative]) => (proves ? negative : 0));
-    const spread = counted.map(([, labelled], i) => {
-      if (i === 0 || i === last) return 0;
-      const seen = (labelled + 0.5) / (totals[0] + 1);
-      return map.positive * Math.sqrt((seen * (1 - seen)) / Math.max(totals[0], 1));
-    });
-    const rows = counted.map(([place], i) => place - known[i] - none[i]);
-    const counts = raw.map((each, i) => each - known[i]);
-    const round = [counts, rows, spread].map((each) => each.slice(0, last + 1));
-    const fitted = fittingTogether(...round);
-    between.forEach(([place], step) => {
-      const here = last + 1 + step;
-      const nearest = (side) => fitted.reduce((best, _, j) => (side * (all[j][0] - place) > 0 && (best < 0 || side * (all[j][0] - all[best][0]) < 0) ? j : best), -1);
-      const [low, high] = [nearest(-1), nearest(1)];
-      const least = Math.max(fitted[low], fitted[high] - (rows[high] - rows[here]));
-      fitted.push(Math.min(Math.max(counts[here], least), fitted[high], fitted[low] + (rows[here] - rows[low])));
-    });
-    const asked = all.findIndex(([place]) => place === k);
-    return fitted[asked] + known[asked];
-  }
-
   // Every metric at one class prior and one place of the ranking.
   function evaluate(data, unlabelledPriorValue, index) {
     // a class prior of exactly 0 says that every row's class is known: the rows are then the population
@@ -416,15 +349,11 @@ const recovery = (() => {
     rocAuc,
     populationPrior,
     unlabelledPrior,
-    shareIn,
     impossibleRates,
     chanceOfExcess,
     indexAt,
     densitiesOf,
     evaluate,
-    roundPlaces,
-    positivesAmong,
-    risingWith,
     clip,
     ROUNDING,
   };

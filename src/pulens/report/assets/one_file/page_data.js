@@ -122,7 +122,7 @@ const pageData = (() => {
     return { labelled: at("labelled"), unlabelled: at("unlabelled"), totals: tally.totals };
   }
 
-  // As Python's page of weighted rows (cells_page.py): moving a slider keeps the weights, and intervals are the report's.
+  // Moving a slider keeps the weights of labelled rows, and intervals are the report's.
   function make(evaluation, summary) {
     const { found, values, threshold } = evaluation;
     const { tally, scenario } = values;
@@ -134,7 +134,6 @@ const pageData = (() => {
     const kept = thinned.tally;
     const prior = priorData(values, limit, top);
     const thinning = thinningData(values, thinned, Math.min(limit, top));
-    const { track, possible, limit: most } = prior;
     return {
       verdict: summary.verdict,
       interval_name: summary.interval_name,
@@ -154,15 +153,8 @@ const pageData = (() => {
       threshold: finite(threshold),
       metrics: fixedFacts.metrics.map((facts) => metricData(facts, evaluation)),
       histogram: histogram(found.tally),
-      confidence: null,
-      scenarios: { [scenario]: { track, possible, limit: most, population: evidence.population(found), area_offsets: null, missing: thinning.average_precision ?? null } },
-      sensitivity: null,
-      bounds: false,
       thinning,
       weighted: isPractice,
-      top: [],
-      ladder: [],
-      decision: null,
     };
   }
 

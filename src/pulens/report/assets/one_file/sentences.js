@@ -70,7 +70,6 @@ const sentences = (() => {
     const level = prior.interval?.confidence ? `${percents(prior.interval.confidence, 0)}: ` : "";
     if (prior.interval && width(prior.interval)) words += ` (${level}${general(prior.interval.low, 3)} to ${general(prior.interval.high, 3)})`;
     words += `, ${prior.method}`;
-    if (found.scenario === "single-set" && found.tally.totals.unlabelled) words += `; ${general(prior.unlabelled, 3)} among the unlabelled rows`;
     return words;
   }
 
