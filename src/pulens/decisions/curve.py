@@ -12,7 +12,7 @@ import numpy as np
 from pulens.containers import numbers
 from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
-from pulens.decisions.within import covariances_within
+from pulens.decisions.within import LinearWithin
 from pulens.errors import InputError, shown
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence, IntervalOptions
@@ -30,7 +30,7 @@ from pulens.notice import Notice, Severity
 from pulens.scalars import is_among
 from pulens.selection import estimator_of, under_labelling
 from pulens.special import ndtr, stdtrit
-from pulens.strata import WeightedEvidence, as_one_cell, within_cells
+from pulens.strata import WeightedEvidence, as_one_cell, uncertainty_of, within_cells
 from pulens.types import Booleans, Floats
 
 POINTS, MOST_POINTS = 20, 64
@@ -196,7 +196,12 @@ def _around(
     if grid.size == 1:
         low, high = _ends(_estimates(own, grid, indices, resampling))
     elif isinstance(together, WeightedEvidence):
-        covariances = covariances_within(together, linear.form, indices)
+        within, known = (
+            LinearWithin(together, linear.form, indices),
+            uncertainty_of(together, float(np.median(indices))),
+        )
+        settings = known.over(PRIORS_IN_RANGE) if known.treatment == "range" else [None]
+        covariances = [within.covariance(setting) for setting in settings]
         reach = max(_largest_deviation(each, resampling.confidence) for each in covariances)
         wider = replace(resampling, confidence=1 - 2 * float(ndtr(-reach)))
         low, high = _ends(_estimates(own, grid, indices, wider))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial, singledispatch
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.decisions.linear import Form, LinearAtThresholds
-from pulens.decisions.within import lowest_margins, margin_values
+from pulens.decisions.linear import Form
+from pulens.decisions.within import linear_method
 from pulens.errors import InputError, shown
 from pulens.evidence import Evidence
 from pulens.inference.method import IntervalMethod
-from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty
+from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, KnownOfPrior
 from pulens.scalars import real
-from pulens.selection import moved_ends, under_labelling
-from pulens.strata import WeightedEvidence
+from pulens.selection import under_labelling
+from pulens.strata import uncertainty_of
 from pulens.types import Floats
 
 FIRST_ROWS = 10  # labelled rows from which on precision is looked at
@@ -138,33 +138,21 @@ def _steps(labelled: Floats, first: float) -> NDArray[np.intp]:
     return steps
 
 
-@singledispatch
 def _margins(evidence: Evidence, steps: NDArray[np.intp], floor: float, confidence: float) -> Floats:
     """Lower ends of hits less what the floor asks of the flagged rows."""
-
-    def margins(rows: Evidence) -> LinearAtThresholds:
-        kinds = (rows.tally.labelled, rows.tally.unlabelled, rows.tally.negative)
-        labelled, unlabelled, negative = (np.asarray(kind, float)[steps] for kind in kinds)
-        return LinearAtThresholds(rows, Form(1.0, -floor), (labelled, unlabelled, negative))
-
-    return lower_ends(under_labelling(evidence, margins, at_threshold=True), evidence, 1 - confidence)
-
-
-@_margins.register
-def _(evidence: WeightedEvidence, steps: NDArray[np.intp], floor: float, confidence: float) -> Floats:
     at = np.asarray(evidence.tally.thresholds, float)[steps]
-    low = lowest_margins(evidence, at, floor, 1 - confidence)
-    values = partial(margin_values, thresholds=at, floor=floor)
-    own = values(evidence)
-    return np.asarray(moved_ends(evidence, own, (low, own), values, 1 - confidence, at_threshold=True)[0])
+    method = partial(linear_method, form=Form(1.0, -floor), thresholds=at)
+    known = uncertainty_of(evidence, float(np.median(at)))
+    return lower_ends(under_labelling(evidence, method, at_threshold=True), known, 1 - confidence)
 
 
-def lower_ends(construction: IntervalMethod, evidence: Evidence, tail: float) -> Floats:
-    """One-sided lower ends with the doubt about the class prior: drawn with it, or the lowest over its range."""
-    doubt = PriorUncertainty(evidence)
-    if doubt.treatment == "drawn":
-        return np.asarray(construction.ends(None, tail)[0])
-    shares = [evidence.class_prior.unlabelled]
-    if doubt.treatment == "range":
-        shares = doubt.over(PRIORS_IN_RANGE)
-    return np.asarray(np.min([construction.ends(share, tail)[0] for share in shares], axis=0))
+def lower_ends(construction: IntervalMethod, known: KnownOfPrior, tail: float) -> Floats:
+    """One-sided lower ends with the doubt about the class prior: drawn with it, or the lowest over its range.
+
+    Where nothing can be said they are infinite.
+    """
+    settings = [None] if known.treatment == "drawn" else [known.own_setting]
+    if known.treatment == "range":
+        settings = list(known.over(PRIORS_IN_RANGE))
+    ends = np.min([construction.ends(setting, tail)[0] for setting in settings], axis=0)
+    return np.where(np.isnan(ends), -math.inf, ends)

@@ -9,7 +9,7 @@ around the value, with the standard error of the jackknife over buckets.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any
@@ -24,6 +24,7 @@ from pulens.inference.kernels.quantiles import expanded_tail
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.method import IntervalMethod, Limits
 from pulens.strata import MassReplicates, WeightedEvidence
+from pulens.strata.counts import counts_above
 from pulens.strata.priors import PriorSetting
 from pulens.strata.rates import StratumRates
 from pulens.types import Floats
@@ -37,95 +38,75 @@ def masses_at(result: MassReplicates, threshold: float) -> Actions:
     return Actions(np.zeros(0), recall, np.clip(flagged, 0.0, 1.0), prior)
 
 
-def ends_of(evidence: WeightedEvidence, numbers: Floats, value: Any, threshold: float, tail: Any) -> Limits:
-    """Ends of a number (or of many, in columns) from its replicates at one setting of the class priors."""
-    result = evidence.replicates([threshold] if math.isfinite(threshold) else ())
-    if evidence.is_clustered:
-        if evidence.has_too_few_clusters:
-            return value + math.nan, value + math.nan
-        reach = student_quantile(result.freedom, tail) * result.error(numbers)
-        return value - reach, value + reach
-    each = tail
-    if math.isfinite(threshold):
-        each = StratumRates(evidence.cells, Resampling()).tail(threshold, evidence.cells.priors.shares, tail)
-    low, high = np.quantile(numbers, [each, 1 - each], axis=0)
-    return low, high
-
-
 @dataclass(frozen=True, eq=False)
 class LinearWithin(IntervalMethod):
-    """A linear number at a threshold that was fixed beforehand, at any setting of the strata's class priors."""
+    """A linear number at one threshold or many, fixed beforehand, at any setting of the strata's class priors."""
 
     evidence: WeightedEvidence
     form: Form
-    threshold: float
+    thresholds: Any
 
     @property
     def method(self) -> str:  # type: ignore[override]
         return "delete-a-bucket jackknife, Student" if self.evidence.is_clustered else "redraws of each cell"
 
-    def value(self, prior: PriorSetting | None) -> float:
+    def _at_each(self, number: Callable[[float], Actions]) -> Floats:
+        """The number at every threshold, in columns."""
+        at = np.atleast_1d(self.thresholds)
+        hits, flagged = (np.broadcast_to(part, at.shape) for part in (self.form.hits, self.form.flagged))
+        each = zip(at.tolist(), hits, flagged, strict=True)
+        return np.column_stack([self.form._replace(hits=a, flagged=b).raw(number(one)) for one, a, b in each])
+
+    def _replicates(self, own: WeightedEvidence) -> tuple[MassReplicates, Floats]:
+        at = np.atleast_1d(self.thresholds)
+        result = own.replicates(np.unique(at[np.isfinite(at)]))
+        return result, self._at_each(lambda one: masses_at(result, one))
+
+    def value(self, prior: PriorSetting | None) -> Any:
         own, share = self.evidence.at_prior(prior)
-        return float(self.form.raw(Actions.at(own, self.threshold, share))[0])
+        values = self._at_each(lambda one: Actions.at(own, one, share))[0]
+        return values if np.ndim(self.thresholds) else float(values[0])
 
     def ends(self, prior: PriorSetting | None, tail: Any) -> Limits:
         own, _ = self.evidence.at_prior(prior)
-        asked = (self.threshold,) if math.isfinite(self.threshold) else ()
-        numbers = self.form.raw(masses_at(own.replicates(asked), self.threshold))
-        low, high = ends_of(own, numbers, self.value(prior), self.threshold, tail)
-        return float(low), float(high)
+        result, numbers = self._replicates(own)
+        value = np.atleast_1d(self.value(prior))
+        if own.has_too_few_clusters:
+            low, high = value + math.nan, value + math.nan
+        elif own.is_clustered:
+            reach = student_quantile(result.freedom, tail) * result.error(numbers)
+            low, high = value - reach, value + reach
+        else:
+            each = self._tail(own, tail)
+            low, high = np.quantile(numbers, [each, 1 - each], axis=0)
+        return (low, high) if np.ndim(self.thresholds) else (float(low[0]), float(high[0]))
+
+    def _tail(self, own: WeightedEvidence, tail: Any) -> Any:
+        """Of percentiles: at a threshold for a sum over unequal strata, over many for the labelled rows."""
+        if np.ndim(self.thresholds):
+            return expanded_tail(tail, float(own.cells.cells.totals[:, 0].sum()))
+        if not math.isfinite(self.thresholds):
+            return tail
+        return StratumRates(own.cells, Resampling()).tail(self.thresholds, own.cells.priors.shares, tail)
+
+    def covariance(self, prior: PriorSetting | None) -> Floats:
+        """Of the numbers at all thresholds."""
+        own, _ = self.evidence.at_prior(prior)
+        result, numbers = self._replicates(own)
+        away = result.away(numbers)
+        return np.asarray(away.T @ away)
 
 
 @singledispatch
-def linear_method(evidence: Evidence, form: Form, threshold: float) -> IntervalMethod:
-    """How the interval of a linear number at a threshold is made from this evidence."""
-    above = (np.array(kind) for kind in evidence.tally.at(threshold))
-    return LinearAtThresholds(evidence, form, tuple(above))  # type: ignore[arg-type]
+def linear_method(evidence: Evidence, form: Form, thresholds: Any) -> IntervalMethod:
+    """How the interval of a linear number at a threshold, or at many, is made from this evidence."""
+    labelled, unlabelled, negative = counts_above(evidence.tally, np.atleast_1d(thresholds))
+    if not np.ndim(thresholds):
+        labelled, unlabelled, negative = labelled[0], unlabelled[0], negative[0]
+    return LinearAtThresholds(evidence, form, (labelled, unlabelled, negative))
 
 
 linear_method.register(WeightedEvidence, LinearWithin)
-
-
-def ways(evidence: WeightedEvidence, threshold: float) -> list[WeightedEvidence]:
-    """The settings over which a hull is taken; extreme splits follow the cells' recalls."""
-    if evidence.cells.priors.treatment != "range":
-        return [evidence]
-    recalls = evidence.cells.recalls(threshold if math.isfinite(threshold) else 0.0)
-    return evidence.settings(np.where(np.isnan(recalls), 0.5, recalls))
-
-
-def margin_values(evidence: Evidence, thresholds: Floats, floor: float) -> Floats:
-    """Hits less what a floor of precision asks of the flagged rows, at many thresholds."""
-    form, share = Form(1.0, -floor), evidence.class_prior.unlabelled
-    return np.array([form.raw(Actions.at(evidence, float(at), share))[0] for at in thresholds])
-
-
-def lowest_margins(evidence: WeightedEvidence, thresholds: Floats, floor: float, tail: float) -> Floats:
-    """One-sided lower ends of hits less what a floor of precision asks of the flagged rows, at many thresholds."""
-    form, result = Form(1.0, -floor), []
-    for way in ways(evidence, float(np.median(thresholds))):
-        replicates = way.replicates(thresholds)
-        numbers = np.column_stack([form.raw(masses_at(replicates, float(at))) for at in thresholds])
-        values = margin_values(way, thresholds, floor)
-        if way.is_clustered:
-            if way.has_too_few_clusters:
-                return np.full(thresholds.size, -math.inf)
-            result.append(values - student_quantile(replicates.freedom, tail) * replicates.error(numbers))
-            continue
-        rows = float(way.cells.cells.totals[:, 0].sum())
-        result.append(np.quantile(numbers, expanded_tail(tail, rows), axis=0))
-    return np.asarray(np.min(result, axis=0))
-
-
-def covariances_within(evidence: WeightedEvidence, form: Form, thresholds: Floats) -> Iterator[Floats]:
-    """Of a linear number at many thresholds, or of many forms of one, at each setting of the class priors."""
-    hits, flagged = (np.broadcast_to(part, thresholds.shape) for part in (form.hits, form.flagged))
-    for way in ways(evidence, float(np.median(thresholds))):
-        replicates = way.replicates(np.unique(thresholds))
-        points = [masses_at(replicates, float(at)) for at in thresholds]
-        numbers = [form._replace(hits=hits[at], flagged=flagged[at]).raw(point) for at, point in enumerate(points)]
-        away = replicates.away(np.column_stack(numbers))
-        yield np.asarray(away.T @ away)
 
 
 @singledispatch
