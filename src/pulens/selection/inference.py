@@ -30,15 +30,14 @@ from pulens.scenario import Scenario
 from pulens.selection.distortion import distort, label_frequency
 from pulens.selection.practice import Practice
 from pulens.selection.tilted import TiltedEvidence
-from pulens.selection.tilts import TiltDistribution
+from pulens.selection.tilts import TiltDistribution, mixed
 from pulens.types import Floats
 
 NODES = 9  # shares of a drawn class prior at which tilts are found, and in between linear
-TILTS_TRIED = 9  # of a metric that has no form for many redraws at once
-QUANTILES = 41
 CHOSEN_AGAIN = 300  # redraws in which a threshold is chosen anew: enough for how much better it looks than it is
 LEVELS_KEY, HIDDEN_KEY = 101, 102  # streams of the tilts and of the hidden positives that are flagged
 RANKED: tuple[Any, ...] = (AreaUnderROC, AveragePrecisionReadTwice)  # constructions of what :func:`_areas` gives
+Ends = tuple[float, float]
 METHOD = "tilt of the labelling drawn as in practice"
 
 
@@ -76,10 +75,12 @@ class SelectionInference(MetricIntervals):
         ends = []
         for share in self._shares:
             values = self._values(metric, threshold, share, parameters)
-            values = values[~np.isnan(values)]
-            if values.size:
-                tail = self.resampling.tail
-                ends.append(percentiles(values, tail, tail))
+            if values is None:
+                reach = self._moved(metric, threshold, share, parameters)
+            else:
+                values, tail = values[~np.isnan(values)], self.resampling.tail
+                reach = percentiles(values, tail, tail) if values.size else None
+            ends += [] if reach is None else [reach]
         if not ends:
             return None
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
@@ -122,8 +123,8 @@ class SelectionInference(MetricIntervals):
             return (None,)
         return tuple(doubt.over(PRIORS_IN_RANGE)) if doubt.treatment == "range" else (doubt.over(1)[0],)
 
-    def _values(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats:
-        """The metric in redraws of the rows, the tilt and, without a share, the class prior."""
+    def _values(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats | None:
+        """The metric in redraws of rows, tilt and, without a share, class prior; ``None`` where it has no such form."""
         if metric.reads == "threshold":
             return values_at_threshold(
                 metric.compute,
@@ -132,15 +133,8 @@ class SelectionInference(MetricIntervals):
                 metric.highest,
                 **parameters,
             )
-        whole = self._whole(metric, parameters)
-        if whole is not None:
-            return self._ranked[share][whole]
-        return self._one_by_one(metric, threshold, share, parameters)
-
-    def _whole(self, metric: Measured, parameters: Any) -> int | None:
-        """Which number of all redraws at once the metric is, by the construction that its facts name, if any."""
         own = None if metric.construction is None else metric.construction(**parameters)
-        return RANKED.index(own) if own in RANKED else None
+        return self._ranked[share][RANKED.index(own)] if own in RANKED else None
 
     def _tilts(self, share: float | None, priors: Floats, spread: float = 1.0) -> Floats:
         """A tilt for each redraw, whose shares of positives among the unlabelled rows are given, and who is aside."""
@@ -250,36 +244,27 @@ class SelectionInference(MetricIntervals):
             for at, share in enumerate(self._shares)
         }
 
-    def _one_by_one(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats:
-        """A metric at a few tilts, each with what the sample leaves open there: as many normal numbers as redraws."""
+    def _moved(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Ends | None:
+        """Of a metric that has no form for many redraws: the sample's ends at the middle tilt, moved by other tilts."""
         own = self.evidence.class_prior.unlabelled if share is None else share
-        result = []
-        for estimator in self._at_tilts(own):
-            rows = estimator.evidence
+        tilts = self.tilts
+        middle, *others = (
+            tilts.rows_at(tilt, own) for tilt in (tilts.median(own), *tilts.quantiles(own, tilts.levels).tolist())
+        )
 
-            def value(prior: float, rows: Evidence = rows) -> float:
-                extra = () if metric.reads == "ranking" else (threshold,)
-                return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **parameters))
+        def value_of(rows: Evidence, prior: float) -> float:
+            extra = () if metric.reads == "ranking" else (threshold,)
+            return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **parameters))
 
-            at = value(rows.class_prior.value)
-            sample = None if math.isnan(at) else estimator.of_sample(metric, at, threshold, value, **parameters)
-            if sample is not None:
-                result.append(_spread(at, sample))
-        return np.concatenate(result) if result else np.array([])
-
-    def _at_tilts(self, share: float) -> list[IntervalEstimator]:
-        """The machinery of random labels at a few tilts, kept: what one metric finds along the list serves the next."""
-        if share not in self._tilted:
-            levels = (np.arange(TILTS_TRIED) + 0.5) / TILTS_TRIED
-            tilts = self.tilts.quantiles(share, levels)
-            self._tilted[share] = [
-                IntervalEstimator(self.tilts.rows_at(float(tilt), share), self.resampling) for tilt in tilts
-            ]
-        return self._tilted[share]
-
-    @cached_property
-    def _tilted(self) -> dict[float, list[IntervalEstimator]]:
-        return {}
+        value = value_of(middle, middle.class_prior.value)
+        if math.isnan(value):
+            return None
+        estimator = IntervalEstimator(middle, self.resampling)
+        sample = estimator.of_sample(metric, value, threshold, lambda prior: value_of(middle, prior), **parameters)
+        if sample is None:
+            return None
+        moved = np.array([value_of(rows, rows.class_prior.value) for rows in others]) - value
+        return mixed(value, sample.low, sample.high, moved, self.resampling.tail)
 
 
 def _areas(tables: Contingency) -> tuple[Floats, Floats]:
@@ -299,14 +284,6 @@ def _first(chunk: BootstrapCounts, kind: int) -> Floats:
     """Rates of one kind of row at the first threshold."""
     result: Floats = (chunk.labelled, chunk.unlabelled, chunk.negative)[kind]
     return result[:, 0]
-
-
-def _spread(value: float, interval: Interval) -> Floats:
-    """Even quantiles of two halves of normal distributions that have this interval."""
-    from pulens.special import ndtri
-
-    normal = ndtri((np.arange(QUANTILES) + 0.5) / QUANTILES) / ndtri((1 + (interval.confidence or 0.95)) / 2)
-    return np.asarray(value + np.where(normal < 0, value - interval.low, interval.high - value) * normal)
 
 
 def _levels(many: int, seed: int, key: int) -> Floats:

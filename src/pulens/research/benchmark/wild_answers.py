@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from pulens.errors import PulensError
-from pulens.research.benchmark.wild import METRICS, WildAnswer, WildProblem, learned
-from pulens.selection.practice import Practice
+from pulens.research.benchmark.wild import METRICS, WildAnswer, WildProblem
 
 Labelling = Any  # "random", or a distribution that was learned on other families
 FEWEST_LABELLED = 10  # rows of a group that is looked at
@@ -70,17 +69,6 @@ def _uncorrected(problem: WildProblem, metric: str) -> float:
     asked: dict[str, Any] = {"class_prior": problem.class_prior, "threshold": problem.threshold, "confidence": None}
     rows = problem.labelled.astype(int), problem.scores
     return evaluate(*rows, scenario=str(problem.scenario), labelling="random", **asked).uncorrected[metric].value
-
-
-def families_apart(
-    problems: Sequence[WildProblem], judge: Callable[[Sequence[WildProblem], Practice], list[WildAnswer]]
-) -> list[WildAnswer]:
-    """Each family judged with a distribution of tilts learned on the others."""
-    result: list[WildAnswer] = []
-    for family in sorted({p.family for p in problems}):
-        own = learned([p for p in problems if p.family != family])
-        result += judge([p for p in problems if p.family == family], own)
-    return result
 
 
 def claims(judged: Sequence[WildAnswer]) -> dict[str, dict[str, float]]:
