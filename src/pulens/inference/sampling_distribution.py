@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from pulens.inference.replicates import Replicates
 from pulens.recovery.contingency import Contingency
 from pulens.types import Floats, Places
 
+Result = TypeVar("Result")
 LONG_LOOP_ROWS, LONG_LOOP_REDRAWS = 20_000, 400
 
 
@@ -204,6 +205,12 @@ class SamplingDistribution(DesignDistribution):
     def chosen_thresholds(self) -> tuple[Any, Places]:
         return self.compressed.thresholds, self.chosen.indices
 
+    def redrawn(self, tally: Tally, work: Callable[[BootstrapCounts], Result]) -> list[Result]:
+        """What ``work`` finds in chunks of redraws at a tally's thresholds: of rows, or of buckets of clusters."""
+        if self.is_clustered:
+            return redraw_buckets(self.buckets.above(tally.thresholds)[:, 0], self.resampling, work)
+        return redraw_tally(tally, self.resampling, work, random_totals=self.draws.random_totals)
+
     @cached_property
     def _redrawn(self) -> tuple[dict[float | None, Floats], tuple[Any, ...]]:
         """One pass over the redraws for all that needs them."""
@@ -228,10 +235,7 @@ class SamplingDistribution(DesignDistribution):
             rates = at(own).chosen(indices).redrawn[:3]
             return readings, (redrawn.normal, indices, *redrawn.totals, *(rate[:, 0] for rate in rates))
 
-        if self.evidence.buckets is not None:
-            chunks = redraw_buckets(self.buckets.above(self.compressed.thresholds)[:, 0], self.resampling, work)
-        else:
-            chunks = redraw_tally(self.compressed, self.resampling, work, random_totals=self.draws.random_totals)
+        chunks = self.redrawn(self.compressed, work)
         readings = {prior: np.concatenate([chunk[0][i] for chunk in chunks], axis=1) for i, prior in enumerate(asked)}
         parts = zip(*(chunk[1] for chunk in chunks), strict=True)
         return readings, tuple(np.concatenate(part) for part in parts)

@@ -19,7 +19,7 @@ from pulens.inference.chosen import Choice, limits_of_choice
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.jackknife import redraw_buckets
 from pulens.inference.kernels.quantiles import percentiles, quantiles
-from pulens.inference.kernels.redraws import BootstrapCounts, redraw_tally
+from pulens.inference.kernels.redraws import BootstrapCounts
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured
 from pulens.inference.percentile import AveragePrecisionReadTwice
@@ -206,8 +206,8 @@ class SelectionInference(MetricIntervals):
             if self.evidence.buckets is None:
                 normal, rates, totals = self._random.drawn_at(threshold)
             else:
-                held = self._random.buckets.above(np.array([threshold, -np.inf]))
-                chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, lambda drawn: drawn)
+                held = self._random.buckets.above(np.array([threshold, -np.inf]))[:, 0]
+                chunks = redraw_buckets(held, self.resampling, lambda drawn: drawn)
                 normal = np.concatenate([chunk.normal for chunk in chunks])
                 rates = tuple(np.concatenate([_first(chunk, kind) for chunk in chunks]) for kind in range(3))
                 totals = tuple(np.concatenate([chunk.totals[kind] for chunk in chunks]) for kind in range(3))
@@ -234,11 +234,7 @@ class SelectionInference(MetricIntervals):
                 result.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, tilts)))
             return result
 
-        if self.evidence.buckets is None:
-            chunks = redraw_tally(tally, self.resampling, work, random_totals=random.draws.random_totals)
-        else:
-            held = random.buckets.above(tally.thresholds)
-            chunks = redraw_buckets(held[held[:, -1].sum(axis=1) > 0], self.resampling, work)
+        chunks = random.redrawn(tally, work)
         return {
             share: tuple(np.concatenate([chunk[at][kind] for chunk in chunks]) for kind in range(len(RANKED)))
             for at, share in enumerate(self._shares)
