@@ -1,9 +1,9 @@
 """What a watch does over whole lives: delays, false alarms, amber before red, numbers; beside other monitors.
 
-Lives, taken in turn over all cores until the time is up, so that a run that ends early has as many of each kind:
+Lives, over all cores until the time is up:
 
-* ``surge``: 120 days of some 187 rows, positives at 9.3% and at 16.2% in the last 20 days, a score with ROC AUC .81; by
-  days and by weeks. ``falls``: to four tenths instead.
+* ``surge``: 120 days of some 187 rows, positives at 9.3% and at 16.2% in the last 20 days, a score with ROC AUC .81 or
+  .93; by days and by weeks. ``falls``: to four tenths instead.
 * ``steps``: the share times 1.25, 1.5, 1.74, 2 at windows of 100, 187, 1,000 rows (or of seven such days) after 10, 30,
   100 reference windows. ``jumps``: .2 to .4 and .2 to .25 at windows of 1,000 rows, four families of scores.
 * ``quiet``: 365 windows without change: independent rows, day-to-day noise as large as the rows' own (autocorrelation
@@ -25,6 +25,7 @@ memory, and from a Parquet file by DuckDB).
 from __future__ import annotations
 
 import argparse
+import json
 import logging
 import os
 import tempfile
@@ -47,7 +48,7 @@ from scipy import stats
 import pulens
 from pulens.counts.tally import Tally
 from pulens.monitoring.cells import CellCounts, cut
-from pulens.monitoring.evidence_lines import RISING, SHARE_SPREAD, RunningEvidence, start_weights
+from pulens.monitoring.evidence_lines import LIFE, RISING, SHARE_SPREADS, RunningEvidence, log_ratios, start_weights
 from pulens.monitoring.judging import Judgement, LineRun, ReducedWindow
 from pulens.monitoring.monitor import PARTS as SHARES_OF_ALPHA
 from pulens.monitoring.monitor import SLACK, Monitor, WatchSettings
@@ -56,8 +57,9 @@ from pulens.monitoring.segments import FOR_SEGMENTS, shared_bars
 from pulens.monitoring.shift import CellReference, Shift, straightened
 from pulens.monitoring.weights import weights
 
-GRID, QUIET_WINDOWS, NEVER = 400, 365, 10**6
-BASE, SURGE, AUC = 0.093, 0.162, 0.81
+GRID, QUIET_WINDOWS, NEVER, LIVES_IN_TURN = 400, 365, 10**6, 100
+BASE, SURGE = 0.093, 0.162
+CLAIMS = "claims 0.81"  # a score with that ROC AUC
 Counts = tuple[np.ndarray, np.ndarray, np.ndarray]  # labelled, other positives, negatives at each score
 
 
@@ -107,16 +109,21 @@ def _moved(shares: np.ndarray, places: int) -> np.ndarray:
 @cache
 def family(name: str) -> World:
     places, unit = np.linspace(-4, 6, GRID), (np.arange(GRID) + 0.5) / GRID
-    far, wide, twelve = np.sqrt(2) * stats.norm.ppf(AUC), np.linspace(0.01, 20, GRID), np.arange(12.0)
+    kind, _, auc = name.partition(" 0.")
+    far, wide, twelve = (
+        np.sqrt(2) * stats.norm.ppf(float(f"0.{auc or 5}")),
+        np.linspace(0.01, 20, GRID),
+        np.arange(12.0),
+    )
     scores, positive, negative = {
         "claims": lambda: (unit, stats.norm.pdf(places, far), stats.norm.pdf(places)),
         "binormal": lambda: (places, stats.norm.pdf(places, 1.466), stats.norm.pdf(places)),
         "beta": lambda: (unit, stats.beta.pdf(unit, 4, 2), stats.beta.pdf(unit, 2, 4)),
         "skewed": lambda: (wide, stats.lognorm.pdf(wide, 0.9, scale=3.2), stats.lognorm.pdf(wide, 0.7)),
         "twelve values": lambda: (twelve, stats.binom.pmf(twelve, 11, 0.62), stats.binom.pmf(twelve, 11, 0.36)),
-    }[name]()
+    }[kind]()
     p, n = positive / positive.sum(), negative / negative.sum()
-    if name != "claims":
+    if kind != "claims":
         return World(scores, p, n)
     return World(BASE * p / (BASE * p + (1 - BASE) * n), p, n, BASE, labelled=0.345)  # calibrated probabilities
 
@@ -160,19 +167,19 @@ def lived(world: World, windows: list[list[Counts]], reference: int, days: int, 
     return result
 
 
-def surge(rng: np.random.Generator, reference: int, by: int, share: float = SURGE) -> dict:
-    world = family("claims")
+def surge(rng: np.random.Generator, name: str, reference: int, by: int, share: float = SURGE) -> dict:
+    world = family(name)
     days = [world.drawn(rng, rng.poisson(187), BASE if day < 100 else share) for day in range(120)]
     windows = [days[at : at + by] for at in range(0, 120 - by + 1, by)]
     return lived(world, windows, reference, by, 100 // by - reference, "default independent")
 
 
 def falls(rng: np.random.Generator, reference: int, by: int) -> dict:
-    return surge(rng, reference, by, 0.4 * BASE)
+    return surge(rng, CLAIMS, reference, by, 0.4 * BASE)
 
 
 def steps(rng: np.random.Generator, times: float, rows: int, reference: int, by: int) -> dict:
-    world, shares = family("claims"), [BASE] * (reference + 10) + [times * BASE] * 20
+    world, shares = family(CLAIMS), [BASE] * (reference + 10) + [times * BASE] * 20
     windows = [[world.drawn(rng, by * rows, share)] for share in shares]
     if PEERS:
         return lived(world, windows, reference, by, 10, "default independent")
@@ -217,7 +224,7 @@ def alike_days(rng: np.random.Generator, count: int, alike: float) -> np.ndarray
 
 
 def quiet(rng: np.random.Generator, kind: str, rows: int, reference: int, by: int) -> dict:
-    world, count = family("claims" if kind not in FAMILIES else kind), reference + QUIET_WINDOWS
+    world, count = family(kind if kind in FAMILIES else CLAIMS), reference + QUIET_WINDOWS
     noise = np.zeros(count)
     if kind == "autocorrelation .5":
         noise = alike_days(rng, count, 0.5)
@@ -251,31 +258,31 @@ LIVES: dict[str, Callable[..., dict]] = {
 
 
 def kinds() -> Iterator[tuple[Any, ...]]:
-    """Every kind of life, by the name of its function and its settings."""
-    for reference, by in ((60, 1), (100, 1), (9, 7), (14, 7)):
-        yield "surge", reference, by
-    yield "falls", 60, 1
+    """Every kind of life, by the name of its function and its settings; what matters most first."""
+    for name in (CLAIMS, "claims 0.93"):
+        yield from (("surge", name, reference, by) for reference, by in ((60, 1), (100, 1), (9, 7), (14, 7)))
     for kind in ("independent", "autocorrelation .5", "weekly pattern"):
         for reference in (30, 100):
             yield "quiet", kind, 187, reference, 1
     yield from (("quiet", "independent", *each) for each in ((1000, 30, 1), (187, 10, 1), (187, 10, 7)))
     yield from (("quiet", each, 1000, 30, 1) for each in FAMILIES)
     yield from (("real", table, 30) for table in sorted({name.split()[0] for name in WORLDS}))
-    yield from (("jumps", name, share) for name in FAMILIES for share in (0.4, 0.25))
-    yield from (("moved", places) for places in (4, 8, 12, -8))
     for rows in (187, 100, 1000):
         for reference in (30, 10, 100):
             for times in (1.74, 1.25, 1.5, 2.0):
                 yield from (("steps", times, rows, reference, by) for by in (1, 7))
+    yield "falls", 60, 1
+    yield from (("jumps", name, share) for name in FAMILIES for share in (0.4, 0.25))
+    yield from (("moved", places) for places in (4, 8, 12, -8))
 
 
-def one(task: tuple[int, tuple[Any, ...]]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+def one(task: tuple[int, tuple[Any, ...]]) -> tuple[int, tuple[Any, ...], dict[str, Any]]:
     life, kind = task
     seed = [life, *(int.from_bytes(str(part).encode(), "little") % 2**31 for part in kind)]
     try:
-        return kind, LIVES[kind[0]](np.random.default_rng(seed), *kind[1:])
+        return life, kind, LIVES[kind[0]](np.random.default_rng(seed), *kind[1:])
     except pulens.PulensError:  # so few labelled rows that no change could be read from them
-        return kind, {"refused": {}}
+        return life, kind, {"refused": {}}
 
 
 def row(result: list[dict[str, Any]]) -> str:
@@ -295,10 +302,21 @@ def row(result: list[dict[str, Any]]) -> str:
 
 
 def live(given: argparse.Namespace, chosen: list[tuple[Any, ...]]) -> None:
+    """Lives in the order of their kinds, a hundred of each in turn; with ``--kept`` a run goes on where one ended."""
     begin, result = time.monotonic(), defaultdict[tuple[Any, ...], list[dict[str, Any]]](list)
-    tasks = ((life, kind) for life in range(given.first, given.first + given.lives) for kind in chosen)
-    with get_context("fork").Pool(given.workers) as pool:
-        for kind, by_way in pool.imap_unordered(one, tasks, chunksize=2):
+    done = set()
+    if given.kept is not None and given.kept.exists():
+        for line in given.kept.read_text().splitlines():
+            life, kind, by_way = json.loads(line)
+            done.add((life, tuple(kind)))
+            for way, each in by_way.items():
+                result[(*kind, way)].append(each)
+    last = given.first + given.lives
+    parts = [range(at, min(at + LIVES_IN_TURN, last)) for at in range(given.first, last, LIVES_IN_TURN)]
+    tasks = ((life, kind) for part in parts for kind in chosen for life in part if (life, kind) not in done)
+    with get_context("fork").Pool(given.workers) as pool, open(given.kept or os.devnull, "a") as kept:
+        for life, kind, by_way in pool.imap_unordered(one, tasks, chunksize=2):
+            print(json.dumps([life, kind, by_way], default=float), file=kept, flush=True)
             for way, each in by_way.items():
                 result[(*kind, way)].append(each)
             if time.monotonic() - begin > given.seconds:
@@ -600,7 +618,7 @@ def limits(given: argparse.Namespace) -> None:
 
     Each has all of the 5% of false alarms: its bar is what 5% of quiet lives of 365 windows reach.
     """
-    world, life = family("claims"), 50.0
+    world, life = family(CLAIMS), LIFE
     mixture = {share: share * world.positive + (1 - share) * world.negative for share in (BASE, SURGE)}
     weight = weights(world.positive, mixture[BASE], 1e6, 1e6)
     variance, third = (float(mixture[BASE] @ weight**power) for power in (2, 3))
@@ -625,10 +643,7 @@ def limits(given: argparse.Namespace) -> None:
                 mean = mean - (before[:, None] * reference + sums[:, :count]) / (reference + start)
                 error = error + 1 / (reference + start)
             if knows == "neither":
-                kept = SHARE_SPREAD / (SHARE_SPREAD + error)
-                up = stats.norm.cdf(mean * np.sqrt(kept / error))
-                ratio = np.log1p(SHARE_SPREAD / error) * -0.5 + mean**2 / 2 * kept / error
-                ratio += np.log(2 * (RISING * up + (1 - RISING) * (1 - up)))
+                ratio = log_ratios(mean[..., None], error, SHARE_SPREADS, RISING)
             else:
                 ratio = (mean * size - size**2 / 2) / error
             result.append(np.exp(ratio) @ weigh[:count] + life / (count + life))
@@ -651,7 +666,7 @@ def segments(given: argparse.Namespace) -> None:
 
     def totals(rng: np.random.Generator, windows: int, step: float) -> np.ndarray:
         values = rng.normal(size=windows) + np.where(np.arange(windows) < 10, 0.0, step) - rng.normal() / np.sqrt(30)
-        evidence = RunningEvidence(known, windows=windows, coordinates=1, spread=SHARE_SPREAD, rising=RISING)
+        evidence = RunningEvidence(known, windows=windows, coordinates=1, spreads=SHARE_SPREADS, rising=RISING)
         evidence.add_reference(np.zeros(1), 1 / 30)
         result = []
         for value in values:
@@ -763,6 +778,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="only kinds whose name has this in it, as 'surge 60'")
     parser.add_argument("--data", type=Path, help="a folder with bank_marketing.parquet, letter.npz, ...")
     parser.add_argument("--worlds", type=Path, help="read the score histograms of real tables here, or write them")
+    parser.add_argument("--kept", type=Path, help="keep every life's result in this file, and go on from what it holds")
     parser.add_argument("--peers", action="store_true", help="NannyML and Evidently beside it, where there are any")
     parser.add_argument("--rows", type=int, default=50_000_000)
     given = parser.parse_args()

@@ -140,8 +140,8 @@ def test_half_of_the_chance_of_a_false_alarm_is_spent_in_as_many_days_however_lo
     reference, windows = claims(0, 120)
     daily = pulens.watch(reference, windows).life.judgement
     weekly = pulens.watch(*by_weeks(0)).life.judgement
-    assert (daily.monitor.life, weekly.monitor.life) == (50, 50 / 7)
-    for judgement, life in ((daily, 50), (weekly, 50 / 7)):
+    assert (daily.monitor.life, weekly.monitor.life) == (40, 40 / 7)
+    for judgement, life in ((daily, 40), (weekly, 40 / 7)):
         run, count = judgement.runs["share"], len(judgement.windows)
         later = float(np.exp(judgement.followed_share.evidence.noise.log_changed.max()))
         assert run.unspent[-1] == pytest.approx(later * life / (count + life))

@@ -11,7 +11,7 @@ from scipy.stats import multivariate_normal, norm, skew
 
 from pulens.counts.tally import Tally
 from pulens.monitoring.cells import MOST_CELLS, edges_of, reduce_to_cells
-from pulens.monitoring.evidence_lines import SPREAD, RunningEvidence, Starts, recall_starts, start_weights
+from pulens.monitoring.evidence_lines import SPREADS, RunningEvidence, Starts, recall_starts, start_weights
 from pulens.monitoring.fit import features, fit_of
 from pulens.monitoring.noise import NOISES, NoiseLevels, scatter_of
 from pulens.monitoring.rates import parts_of, rate_of, with_own_positives
@@ -238,7 +238,7 @@ def slow_log_total(reference, values, variances, noise, life):
         covariance = np.diag(variances) + level * r**gaps
         quiet = density(covariance)
         steps = [np.where(np.arange(n) >= m + j, 1.0, 0.0) for j in range(n - m)]
-        spread = SPREAD * (noise.typical + level)
+        spread = list(SPREADS)[0] * (noise.typical + level)
         by_start = [density(covariance + spread * np.outer(step, step)) for step in steps]
         changed += weight * (weights @ by_start + life / (n - m + life) * quiet)
         never += weight * quiet
@@ -260,9 +260,10 @@ def test_the_running_total_is_that_of_whole_covariance_matrices():
 
 
 def test_a_rise_is_expected_rather_than_a_fall_and_noise_less_where_something_changed():
-    """The same ratio with all sizes of step summed up, four in five a rise, and other weights of noise where it did."""
+    """The same ratio with all sizes of step summed up, none about 0 and four in five a rise, and other weights of noise
+    where it did."""
     rng = np.random.default_rng(19)
-    n, m, life, spread, rising = 9, 5, 20.0, 1.5, 0.8
+    n, m, life, spreads, rising = 9, 5, 20.0, {1.5: 0.7, 6.0: 0.3}, 0.8
     x, variances = np.concatenate([rng.normal(size=6), 1 + rng.normal(size=3)]), rng.uniform(0.5, 1.5, size=n)
     noise = replace(known(1.0, (0.0, 0.0), (0.7, 0.5)), log_changed=np.log([1.8, 0.2]))
     contrasts = np.linalg.svd(np.eye(n) - 1 / n)[0][:, : n - 1].T
@@ -272,15 +273,16 @@ def test_a_rise_is_expected_rather_than_a_fall_and_noise_less_where_something_ch
     for level, r, more in zip(noise.variances, noise.correlations, np.exp(noise.log_changed), strict=True):
         covariance = contrasts @ (np.diag(variances) + level * r**gaps) @ contrasts.T
         quiet = multivariate_normal(np.zeros(n - 1), covariance)
-        width = math.sqrt(spread * (1.0 + level))
-        sizes = np.linspace(-8, 8, 4000) * width
-        expected = 2 * np.where(sizes > 0, rising, 1 - rising) * norm.pdf(sizes, scale=width) * (sizes[1] - sizes[0])
+        widths = {math.sqrt(spread * (1.0 + level)): chance for spread, chance in spreads.items()}
+        sizes = np.linspace(-8, 8, 4000) * max(widths)
+        expected = sum(chance * (sizes / width) ** 2 * norm.pdf(sizes, scale=width) for width, chance in widths.items())
+        expected *= 2 * np.where(sizes > 0, rising, 1 - rising) * (sizes[1] - sizes[0])
         for j, weight in enumerate(weights):
             step = contrasts @ (np.arange(n) >= m + j).astype(float)
             changed += more * weight * expected @ quiet.pdf(contrasts @ x - sizes[:, None] * step)
         changed += more * life / (n - m + life) * quiet.pdf(contrasts @ x)
         never += quiet.pdf(contrasts @ x)
-    result = RunningEvidence(noise, windows=n - m, coordinates=1, life=life, spread=spread, rising=rising)
+    result = RunningEvidence(noise, windows=n - m, coordinates=1, life=life, spreads=spreads, rising=rising)
     for place, (value, variance) in enumerate(zip(x, variances, strict=True)):
         (result.add_reference if place < m else result.add)(np.array([value]), variance)
     assert result.starts().log_total == pytest.approx(math.log(changed / never), abs=1e-4)

@@ -65,7 +65,7 @@ def test_nothing_changed_says_so_and_how_closely(reference):
 
 
 def test_a_shift_beyond_one_look_but_not_beyond_a_life_is_not_called_nothing(reference):
-    risen = pulens.watch(reference, days(np.random.default_rng(3), [0.23] * 3), class_prior=0.2)
+    risen = pulens.watch(reference, days(np.random.default_rng(3), [0.22] * 3), class_prior=0.2)
     assert (risen.status, risen.alarms) == ("quiet", ())
     assert risen.verdict.startswith("No change is certain yet in 3 windows. ")
 

@@ -350,7 +350,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     ),
     "confirmed_at": _column("When a label was confirmed: labels of one age are compared."),
     "alpha": _number("Chance of any false alarm until the reference is renewed.", 0.05),
-    "life": _number("Number of windows over which half of --alpha is spent.", 50.0),
+    "life": _number("Number of windows over which half of --alpha is spent.", 40.0),
     "noise": _choice(
         "How far neighbouring windows may share day-to-day noise.",
         *("default", "independent", "slow"),

@@ -68,7 +68,7 @@ def watch(
     scenario: str = DEFAULT_SCENARIO,
     threshold: float | None = None,
     alpha: float = 0.05,
-    life: float = 50.0,
+    life: float = 40.0,
     confidence: float = 0.95,
     noise: str = "default",
     labels_lag: str | int | None = None,

@@ -3,6 +3,7 @@ every level of day-to-day noise."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,9 +12,11 @@ from pulens.monitoring.noise import NoiseLevels
 from pulens.special import betaln, ndtr
 from pulens.types import Floats, Places
 
-LIFE = 50.0  # half of the budget is spent in so many windows, and some is always left
-SPREAD = 4.0  # how large a change is expected to be: variance of the level, in variances of a typical window
-SHARE_SPREAD = 2.0  # the same of the share of positives, in variances of a day
+LIFE = 40.0  # half of the budget is spent in so many windows, and some is always left
+#: How large a change is expected to be: variances of its size, in variances of a typical window, and their chances.
+SPREADS: Mapping[float, float] = {4.0: 1.0}
+#: The same of the share of positives by days, with its chances: of windows of L days sqrt(L) times as much.
+SHARE_SPREADS: Mapping[float, float] = {0.7: 0.9, 7.0: 0.1}
 RISING = 0.9  # the chance that a change of the share of positives is a rise
 
 
@@ -73,9 +76,12 @@ class RunningEvidence:
     (``log_changed`` of the levels): each level's part is then multiplied by how much more likely it is where something
     changed, and the mean stays 1.
 
-    Of one coordinate a rise may be expected rather than a fall, with the chance u (``rising``): sizes are those of a
-    normal distribution on each side, and with m and s the mean and the standard deviation of the step after the windows
-    LR_j is multiplied by 2 (u Phi(m/s) + (1 - u) Phi(-m/s)).
+    Of one coordinate a rise may be expected rather than a fall, with the chance u (``rising``). A change of about 0
+    then is none: sizes t have the density of a normal distribution times t^2/tau^2 on each side (the moment prior of
+    Johnson and Rossell, 2010), whose mode is sqrt(2) tau. With the step normal with mean m and variance s^2 after the
+    windows, LR_j is multiplied by 2 (u E[t^2; t > 0] + (1 - u) E[t^2; t < 0])/tau^2, and
+
+    .. math:: E[t^2; t > 0] = (m^2 + s^2) \Phi(m/s) + m s \varphi(m/s)
 
     >>> none = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 0.001)
     >>> evidence = RunningEvidence(none, windows=1, coordinates=1, life=50.0)
@@ -93,19 +99,20 @@ class RunningEvidence:
         coordinates: int,
         telling: int | None = None,
         life: float = LIFE,
-        spread: float = SPREAD,
-        rising: float = 0.5,
+        spreads: Mapping[float, float] = SPREADS,
+        rising: float | None = None,
     ) -> None:
         """``telling`` is how many of the coordinates say something about noise; all unless said otherwise.
 
-        ``spread`` is the variance of a change's size in variances of a typical window, ``rising`` the chance that it
-        is a rise.
+        ``spreads`` are tau^2, variances of a change's size in variances of a typical window, with their chances;
+        ``rising`` is the chance that it is a rise, and says that no size is about 0.
         """
         levels = noise.variances.size
         self.rising = rising
         self.noise, self.life, self.count = noise, life, 0
         self.telling = coordinates if telling is None else telling
-        self.spread = spread * (noise.typical + noise.variances)[:, None]
+        self.spreads = spreads
+        self.typical = (noise.typical + noise.variances)[:, None]
         self.shared = noise.variances[:, None].copy()  # variance of the noise before the next window is seen
         self.of_value = np.zeros((levels, coordinates))  # expected next: of the values, of a mean of one, of each step
         self.of_mean = np.zeros((levels, 1))
@@ -167,13 +174,7 @@ class RunningEvidence:
         steps = self.value_step[:, :count] - across[:, :, None] * self.value_mean[:, None, :]
         levels = steps / information[:, :, None]
         variances = 1 / information if added is None else 1 / information + added
-        squared, k = np.sum(levels**2, axis=2), levels.shape[2]
-        log_ratio = -k / 2 * np.log1p(self.spread / variances)
-        log_ratio += squared / 2 * (1 / variances - 1 / (variances + self.spread))
-        if self.rising != 0.5:
-            held = self.spread / (self.spread + variances)
-            up = ndtr(levels[:, :, 0] * np.sqrt(held / variances))
-            log_ratio += np.log(2 * (self.rising * up + (1 - self.rising) * (1 - up)))
+        log_ratio = log_ratios(levels, variances, self.spreads, self.rising, self.typical)
         of_levels = self.noise_weights() + self.noise.log_changed
         weighed = of_levels[:, None] + log_ratio
         mixed = np.logaddexp.reduce(weighed, axis=0)
@@ -182,6 +183,39 @@ class RunningEvidence:
         apart = np.mean(np.sum(shares[:, :, None] * (levels - level) ** 2, axis=0), axis=1)
         later = float(np.logaddexp.reduce(of_levels))
         return _mixed(mixed, level, np.sum(shares * variances, axis=0) + apart, self.life, later)
+
+
+def log_ratios(
+    levels: Floats,
+    variances: Floats,
+    spreads: Mapping[float, float] = SPREADS,
+    rising: float | None = None,
+    typical: float | Floats = 1.0,
+) -> Floats:
+    """Log of LR_j of steps (last axis: coordinates) that fit best and their variances; see :class:`RunningEvidence`.
+
+    >>> steps, variances = np.array([[0.25], [0.0]]), np.full(2, 0.0011)
+    >>> log_ratios(steps, variances, {4.0: 1.0}, None, 0.001).round(6)
+    array([21.514675, -0.766965])
+    >>> log_ratios(steps, variances, {4.0: 1.0}, 0.9, 0.001).round(6)
+    array([24.387633, -2.300896])
+    """
+    parts = [
+        np.log(chance) + _of_size(levels, variances, spread * typical, rising) for spread, chance in spreads.items()
+    ]
+    return np.asarray(np.logaddexp.reduce(parts))
+
+
+def _of_size(levels: Floats, variances: Floats, spread: float | Floats, rising: float | None) -> Floats:
+    kept = spread / (spread + variances)
+    result = np.sum(levels**2, axis=-1) / 2 * kept / variances
+    result -= levels.shape[-1] / 2 * np.log1p(spread / variances)
+    if rising is None:
+        return np.asarray(result)
+    mean, error = levels[..., 0] * kept, np.sqrt(variances * kept)
+    squares, standard = mean**2 + error**2, mean / error
+    up = squares * ndtr(standard) + mean * error * np.exp(-(standard**2) / 2) / np.sqrt(2 * np.pi)
+    return np.asarray(result + np.log(2 * (rising * up + (1 - rising) * (squares - up)) / spread))
 
 
 def _mixed(log_ratio: Floats, levels: Floats, variances: Floats, life: float, log_later: float = 0.0) -> Starts:

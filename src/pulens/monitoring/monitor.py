@@ -18,7 +18,7 @@ from pulens.inference.kernels.resampling import Resampling
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.possible_worlds import find_contradiction, within_what_is_possible
-from pulens.monitoring.evidence_lines import LIFE, RISING, SHARE_SPREAD, RunningEvidence
+from pulens.monitoring.evidence_lines import LIFE, RISING, SHARE_SPREADS, RunningEvidence
 from pulens.monitoring.fit import Fit, features, fit_of, held
 from pulens.monitoring.noise import FEWEST_WINDOWS, NOISES, DayNoise, NoiseLevels, scatter_of
 from pulens.monitoring.rates import recall_among
@@ -37,8 +37,8 @@ from pulens.types import Booleans, Floats
 #: How the chance of a false alarm over the whole life is shared between the lines, whether or not they are in use.
 PARTS = {"share": 0.8, "fit": 0.1, "recall": 0.1}
 #: How much lower than 1/alpha a bar may be. The inequality behind 1/alpha is not sharp: a total that reaches the bar
-#: goes beyond it, and much of its mean lies in totals that are still below. Of simulated quiet lives 0.4/bar reach it.
-SLACK = 2.5
+#: goes beyond it, and much of its mean lies in totals that are still below. Of simulated quiet lives 0.45/bar reach it.
+SLACK = 2.3
 POSITIVES = ("reference", "window")
 CONTROLS = ("family", "fdr")
 #: Ages of labels, in days after a window, at which windows and reference are compared where confirmations have a time.
@@ -300,7 +300,8 @@ class Monitor:
             levels = NoiseLevels.of(self.settings.noise, per_row / usual, scatter, self.days)
         given: dict[str, Any] = {"coordinates": values.shape[1], "telling": telling, "life": self.life}
         if line == "share":
-            given |= {"spread": SHARE_SPREAD * self.days, "rising": RISING}
+            spreads = {spread * math.sqrt(self.days): chance for spread, chance in SHARE_SPREADS.items()}
+            given |= {"spreads": spreads, "rising": RISING}
         result = RunningEvidence(levels, windows=windows, **given)
         for value, size in zip(values, self.reference_rows, strict=True):
             result.add_reference(value, per_row / size, max(1.0, size / usual) if is_whole else None)

@@ -33,7 +33,7 @@ from pulens.monitoring.state_parts import (
 )
 from pulens.types import Floats
 
-FORMAT = 3
+FORMAT = 4
 MOST_STATE_BYTES = 256 << 20  # a day takes two kilobytes or so
 KINDS = ("population", "labelled")
 
