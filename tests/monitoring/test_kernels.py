@@ -238,7 +238,7 @@ def slow_log_total(reference, values, variances, noise, life):
         covariance = np.diag(variances) + level * r**gaps
         quiet = density(covariance)
         steps = [np.where(np.arange(n) >= m + j, 1.0, 0.0) for j in range(n - m)]
-        spread = list(SPREADS)[0] * (noise.typical + level)
+        spread = next(iter(SPREADS)) * (noise.typical + level)
         by_start = [density(covariance + spread * np.outer(step, step)) for step in steps]
         changed += weight * (weights @ by_start + life / (n - m + life) * quiet)
         never += weight * quiet
