@@ -46,7 +46,6 @@ def one_sample(n=4000, prior=0.3, frequency=0.5, seed=0):
         estimate_from_tally,
         prior_from_audit,
         check_labelling,
-        calibration.classwise_calibration_error,
         PUCalibratedClassifier,
         Assumptions,
         Evidence,
