@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -103,6 +104,20 @@ def test_posts_are_read_from_a_file(tmp_path):
     )
     result = newsgroups20.read_texts(tmp_path / "t.parquet")
     assert (result["train"][0], result["train"][1].tolist(), result["test"][0]) == (["a", "c"], [3, 2], ["b"])
+
+
+def test_one_long_post_does_not_take_its_room_for_every_post(tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    texts = ["long " * 100_000, *["short"] * 99]
+    pq.write_table(
+        pa.table({"text": texts, "label": [1] * 100, "split": ["train", "test"] * 50}), tmp_path / "t.parquet"
+    )
+    tracemalloc.start()
+    try:
+        assert len(newsgroups20.read_texts(tmp_path / "t.parquet")["train"][0]) == 50
+        assert tracemalloc.get_traced_memory()[1] < 2e7  # 100 times 2 MB as an array of words
+    finally:
+        tracemalloc.stop()
 
 
 def test_without_the_library_the_command_says_what_to_install(capsys, monkeypatch, tmp_path):

@@ -163,12 +163,17 @@ def read_file(path: Path) -> dict[str, Any]:
     if path.suffix == ".npz":
         with np.load(path, allow_pickle=False) as stored:
             return {key: stored[key] for key in stored.files}
+    table = read_parquet(path)
+    return {column: np.asarray(table[column].to_pylist()) for column in table.column_names}
+
+
+def read_parquet(path: Path) -> Any:
+    """An Arrow table."""
     try:
         import pyarrow.parquet
     except ImportError as error:
         raise MissingDependencyError("pyarrow", purpose="reading Parquet files", extra="data") from error
-    table = pyarrow.parquet.read_table(path)
-    return {column: np.asarray(table[column].to_pylist()) for column in table.column_names}
+    return pyarrow.parquet.read_table(path)
 
 
 def digest(arrays: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from pulens.research.benchmark.datasets._dataset import Arrays, DataFile, Dataset, LabelledData, official_split
-from pulens.research.benchmark.datasets._fetch import read_file
+from pulens.research.benchmark.datasets._fetch import read_parquet
 from pulens.research.benchmark.datasets._vectors import PARTS, Texts, TextVectors
 
 POSITIVE = ("alt", "comp", "misc", "rec")
@@ -29,10 +29,11 @@ def build(arrays: Arrays) -> LabelledData:
 def read_texts(place: Path | None) -> Texts:
     """Posts with headers, quotes and footers: from a Parquet file (text, label, split), or as scikit-learn has them."""
     if place is not None:
-        columns = read_file(place)
+        posts = read_parquet(place).to_pylist()  # an array of words would give every post the room of the longest
+        chosen = {part: [post for post in posts if post["split"] == part] for part in PARTS}
         return {
-            part: (columns["text"][columns["split"] == part].tolist(), columns["label"][columns["split"] == part])
-            for part in PARTS
+            part: ([post["text"] for post in own], np.array([post["label"] for post in own], np.uint8))
+            for part, own in chosen.items()
         }
     from sklearn.datasets import fetch_20newsgroups
 
