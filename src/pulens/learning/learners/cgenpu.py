@@ -2,7 +2,6 @@ r"""CGenPU: a conditional generator of positives and negatives, judged by two ot
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +18,7 @@ from pulens.learning.learners.parts.break_even import PinnedCut
 from pulens.learning.learners.parts.output import Outputs, output_for
 from pulens.learning.learners.parts.sampling import Generates, check_number, generator_of
 from pulens.learning.learners.stack.learner import PULearner
-from pulens.learning.learners.stack.optimiser import Optimiser
-from pulens.learning.learners.stack.program import Builder, Stage, gradients_of
+from pulens.learning.learners.stack.program import Builder, Stage, Turn, gradients_of
 from pulens.learning.learners.stack.rows import Batch, Drawn
 from pulens.learning.risks.conditional import classifier_loss, deception, discriminator_loss, ties
 from pulens.learning.risks.losses import sigmoid
@@ -56,22 +54,14 @@ class ConditionalProgram(PinnedCut):
         adam = self.adam(betas=(0.5, 0.999))
         return [Stage("training", self.value("epochs"), batches, adam, networks=(0, 1, 2))]
 
-    def step(
-        self,
-        stage: Stage,
-        batch: Batch,
-        optimisers: Sequence[Optimiser],
-        factor: float,
-        moves: torch.Tensor | None,
-    ) -> None:
+    def step(self, stage: Stage, batch: Batch, turn: Turn) -> None:
         """D, then A on the same generated rows, then G on fresh ones."""
-        moved_a, moved_d, moved_g = optimisers
         a, d, g = self.stack.networks
         with torch.no_grad():
             drawn = self.generate(batch, "judged")
-        moved_d.step(gradients_of(self.discriminator_losses(batch, drawn).sum(), [d])[0], factor, moves)
-        moved_a.step(gradients_of(self.classifier_losses(batch, drawn).sum(), [a])[0], factor, moves)
-        moved_g.step(gradients_of(self.generator_losses(batch).sum(), [g])[0], factor, moves)
+        turn.take(1, gradients_of(self.discriminator_losses(batch, drawn).sum(), [d])[0])
+        turn.take(0, gradients_of(self.classifier_losses(batch, drawn).sum(), [a])[0])
+        turn.take(2, gradients_of(self.generator_losses(batch).sum(), [g])[0])
 
     def generate(self, batch: Batch, purpose: str, *, train: bool = False) -> torch.Tensor:
         """As many positives as labelled rows, then as many negatives: [R, 2b, ...]."""

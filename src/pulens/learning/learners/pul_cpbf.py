@@ -7,7 +7,6 @@ drawn uniformly inside the bracket supervises a fresh network, with self-trainin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +19,7 @@ from pulens.learning.learners.parts.views import Views, usual_views
 from pulens.learning.learners.stack.learner import PULearner
 from pulens.learning.learners.stack.networks import StackedNetwork
 from pulens.learning.learners.stack.optimiser import Optimiser, OptimiserSettings
-from pulens.learning.learners.stack.program import Program, Stack, Stage, gradients_of
+from pulens.learning.learners.stack.program import Program, Stack, Stage, Turn, gradients_of
 from pulens.learning.learners.stack.rows import Batch, Drawn, StackedRows
 from pulens.learning.learners.stack.streams import Streams
 from pulens.learning.risks.alignment import clamp, cross_entropy, entropy
@@ -184,16 +183,9 @@ class FenceProgram(Program):
         result: torch.Tensor = low + (high - low) * self.stack.streams.uniform("bracket", (0, 0), (passed.shape[1],))
         return result
 
-    def step(
-        self,
-        stage: Stage,
-        batch: Batch,
-        optimisers: Sequence[Optimiser],
-        factor: float,
-        moves: torch.Tensor | None,
-    ) -> None:
+    def step(self, stage: Stage, batch: Batch, turn: Turn) -> None:
         if stage.name != "fence":
-            super().step(stage, batch, optimisers, factor, moves)
+            super().step(stage, batch, turn)
             return
         fence = self.fence
         if fence is None or not self.fence_runs:
@@ -202,7 +194,7 @@ class FenceProgram(Program):
         first = (torch.arange(weak.shape[1], device=weak.device) < self.value("batch_size")).float()
         loss, spare = LOSSES[self.value("loss")], fence.spread(self.value("fence_entropy"))
         total = fence.risk(clamp(fence.logits(weak, batch.moment)), first, 1 - first, loss, spare).sum()
-        self.optimiser.step(gradients_of(total, [fence.network])[0], factor, fence.spread(moves))
+        self.optimiser.step(gradients_of(total, [fence.network])[0], turn.factor, fence.spread(turn.moves))
 
     def end_epoch(self, stage: Stage) -> None:
         patience = self.value("fence_patience")

@@ -2,7 +2,6 @@ r"""Self-PU: two students, the rows they trust, and their teachers (Chen et al. 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +15,8 @@ from pulens.learning.learners.dist_pu import cosine
 from pulens.learning.learners.nnpu import SMOOTH_LOSSES
 from pulens.learning.learners.parts.direction import slopes_along
 from pulens.learning.learners.stack.learner import PULearner
-from pulens.learning.learners.stack.optimiser import Optimiser
 from pulens.learning.learners.stack.passes import Pass, PassBatch, Passes
-from pulens.learning.learners.stack.program import Program, Stack, Stage, gradients_of
+from pulens.learning.learners.stack.program import Program, Stack, Stage, Turn, gradients_of
 from pulens.learning.learners.stack.rows import Batch, StackedRows
 from pulens.learning.risks.alignment import clamp, cross_entropy, entropy
 from pulens.learning.risks.correction import corrected
@@ -112,21 +110,14 @@ class SelfProgram(Program):
     def has_teachers(self) -> bool:
         return bool(self.epoch_in_stage >= self.value("teacher_start"))
 
-    def step(
-        self,
-        stage: Stage,
-        batch: Batch,
-        optimisers: Sequence[Optimiser],
-        factor: float,
-        moves: torch.Tensor | None,
-    ) -> None:
+    def step(self, stage: Stage, batch: Batch, turn: Turn) -> None:
         assert isinstance(batch, PassBatch)
         k = batch.student
         student = self.stack.networks[k]
-        optimisers[k].step(gradients_of(self.loss(stage, batch).sum(), [student])[0], factor, moves)
+        turn.take(k, gradients_of(self.loss(stage, batch).sum(), [student])[0])
         if self.has_teachers:
             takes = teacher_takes(self.taught[k], self.value("teacher_decay"))
-            taken = torch.ones_like(takes) if moves is None else moves.float()
+            taken = torch.ones_like(takes) if turn.moves is None else turn.moves.float()
             self.stack.networks[TEACHERS[k]].move_towards(student, takes * taken)
             self.taught[k] += taken
 

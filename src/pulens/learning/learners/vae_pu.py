@@ -22,8 +22,7 @@ from pulens.learning.learners.parts.gaussians import fit_two, positive_last
 from pulens.learning.learners.parts.output import Outputs
 from pulens.learning.learners.parts.sampling import Generates, check_number, generator_of
 from pulens.learning.learners.stack.learner import PULearner
-from pulens.learning.learners.stack.optimiser import Optimiser
-from pulens.learning.learners.stack.program import Builder, Program, Stage, gradients_of
+from pulens.learning.learners.stack.program import Builder, Program, Stage, Turn, gradients_of
 from pulens.learning.learners.stack.rows import Batch, Drawn
 from pulens.learning.risks.correction import corrected
 from pulens.learning.risks.losses import logistic, sigmoid
@@ -116,34 +115,26 @@ class HiddenPositivesProgram(Program):
         starts = torch.cat([informed[:, None], pairs.view(data.runs, STARTS - 1, 2, width)], 1)
         self.means, self.variances = positive_last(*fit_two(points, valid, starts), points, labelled)
 
-    def step(
-        self,
-        stage: Stage,
-        batch: Batch,
-        optimisers: Sequence[Optimiser],
-        factor: float,
-        moves: torch.Tensor | None,
-    ) -> None:
-        own = dict(zip(stage.networks, optimisers, strict=True))
+    def step(self, stage: Stage, batch: Batch, turn: Turn) -> None:
+        own = {place: number for number, place in enumerate(stage.networks)}
         networks = self.stack.networks
         if stage.name == "pre-training":
             raw = self.decode(self.latents(self.encode(batch, train=True)), batch, train=True)
             slopes = gradients_of(self.reconstruction(raw, batch.x).sum(), [networks[place] for place in own])
-            for optimiser, slope in zip(own.values(), slopes, strict=True):
-                optimiser.step(slope, factor, moves)
+            for number, slope in enumerate(slopes):
+                turn.take(number, slope)
             return
         if DISCRIMINATOR in own:
             encoded = self.encode(batch, train=True)
             raw, virtual = self.decode_all(encoded, batch)
             losses = self.discriminator_losses(batch, virtual.detach())
-            own[DISCRIMINATOR].step(gradients_of(losses.sum(), [networks[DISCRIMINATOR]])[0], factor, moves)
+            turn.take(own[DISCRIMINATOR], gradients_of(losses.sum(), [networks[DISCRIMINATOR]])[0])
             total = self.evidence(batch, encoded, raw) + self.deception(virtual, pulled=stage.name != "generation")
             slopes = gradients_of(total.sum(), [networks[place] for place in AUTOENCODER])
             for place, slope in zip(AUTOENCODER, slopes, strict=True):
-                own[place].step(slope, factor, moves)
+                turn.take(own[place], slope)
         if CLASSIFIER in own:
-            slope = gradients_of(self.classifier_losses(batch).sum(), [networks[CLASSIFIER]])[0]
-            own[CLASSIFIER].step(slope, factor, moves)
+            turn.take(own[CLASSIFIER], gradients_of(self.classifier_losses(batch).sum(), [networks[CLASSIFIER]])[0])
 
     def encode(self, batch: Batch, *, train: bool) -> Encoded:
         streams, moment = self.stack.streams, batch.moment

@@ -38,6 +38,19 @@ class Stage:
         return [Optimiser(stack.networks[index], own) for index, own in zip(self.networks, settings, strict=True)]
 
 
+@dataclass(frozen=True)
+class Turn:
+    """One step of a stage: its optimisers in the order of its networks, and which runs take the step [R]."""
+
+    optimisers: Sequence[Optimiser]
+    factor: float  # of the learning rates
+    moves: torch.Tensor | None
+
+    def take(self, number: int, gradient: torch.Tensor) -> None:
+        """Move the stage's network of this number."""
+        self.optimisers[number].step(gradient, self.factor, self.moves)
+
+
 @dataclass
 class Stack:
     """What all runs share, and the numbers in which they differ."""
@@ -132,20 +145,10 @@ class Program:
         networks = [self.stack.networks[index] for index in stage.networks]
         return gradients_of(self.loss(stage, batch).sum(), networks)
 
-    def step(
-        self,
-        stage: Stage,
-        batch: Batch,
-        optimisers: Sequence[Optimiser],
-        factor: float,
-        moves: torch.Tensor | None,
-    ) -> None:
-        """Move the parameters once; methods whose networks take turns replace this.
-
-        ``optimisers`` stand in the order of ``stage.networks``; ``moves`` [R] says which runs take the step.
-        """
-        for optimiser, gradient in zip(optimisers, self.gradients(stage, batch), strict=True):
-            optimiser.step(gradient, factor, moves)
+    def step(self, stage: Stage, batch: Batch, turn: Turn) -> None:
+        """Move the parameters once; methods whose networks take turns replace this."""
+        for number, gradient in enumerate(self.gradients(stage, batch)):
+            turn.take(number, gradient)
 
     def score(self, rows: StackedRows) -> torch.Tensor:
         """Evaluation-mode logits [R, widest] of the classifier that would be returned now."""

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from pulens.learning.learners.stack.program import Turn
 from pulens.learning.learners.stack.rows import Draw
 from pulens.learning.learners.stack.streams import Slots, drawing_from
 
@@ -181,7 +182,7 @@ class Recorder:
         moves = batch.active if running is None else running
         if running is not None and batch.active is not None:
             moves = running & batch.active
-        self.program.step(stage, batch, optimisers, factor, moves)
+        self.program.step(stage, batch, Turn(optimisers, factor, moves))
         self.program.after_step(stage, batch)
 
     def _record(
