@@ -154,11 +154,13 @@ def of_claim(claim):
     return claim.verdict, claim.because
 
 
-def test_time_and_memory_are_judged_by_rates_of_one_device(monkeypatch, conventional):
+def test_time_and_memory_are_judged_by_rates_of_one_device(monkeypatch, conventional, tmp_path):
     monkeypatch.delenv("PULENS_ARCHIVE", raising=False)
     outcome = bench_figure_4.run(Workbench())
     assert "NVIDIA H200" in outcome.tables[0]
     assert {claim.verdict for claim in outcome.claims} <= {"reproduced", "differs"}
+    (picture,) = bench_figure_4.run(Workbench(out=tmp_path)).files
+    assert picture.stat().st_size > 10_000
     monkeypatch.setenv("PULENS_ARCHIVE", str(conventional))  # runs on a CPU only
     outcome = bench_figure_4.run(Workbench())
     assert {claim.verdict for claim in outcome.claims} == {"not testable here"}

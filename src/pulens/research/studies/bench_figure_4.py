@@ -6,22 +6,27 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 from pulens.learning import learners
-from pulens.research.benchmark import methods
+from pulens.learning.learners.base.facts import DISAMBIGUATION, GENERATIVE, RISK
+from pulens.research.benchmark import datasets, methods
 from pulens.research.benchmark.archive import read
+from pulens.research.benchmark.methods import plain
 from pulens.research.benchmark.rates import CPU, Rate, load_rates, measured_rates
-from pulens.research.studies._bench import PLACE, claim
-from pulens.research.studies._study import Claim, Outcome, Study, Workbench
+from pulens.research.studies._bench import PLACE, claim, runs
+from pulens.research.studies._study import Claim, Outcome, Study, Workbench, pictured
 
 GIB = 2**30
 CHEAP, DEAR = ("nnpu", "pusb"), ("pul_cpbf", "holistic_pu", "vae_pu")
 SMALL = ("nnpu", "pusb", "vpu", "robust_pu", "dist_pu")
 FEW = "no data set with five methods and one of these on one device"
+SHOWN = ("newsgroups20", "cifar10", "connect4")  # the paper's three panels
+COLOURS = dict(zip((RISK, DISAMBIGUATION, GENERATIVE), ("#1f5fa8", "#c8553d", "#3d8b5f"), strict=True))
 Costs = Mapping[str, Mapping[str, float]]  # method -> data set
 
 
-def run(_: Workbench) -> Outcome:
+def run(bench: Workbench) -> Outcome:
     """Reads the rates of the archive that ``PULENS_ARCHIVE`` names, or those that come with pulens."""
     source, rates = rates_of()
     device, mine = _most(rates)
@@ -33,7 +38,30 @@ def run(_: Workbench) -> Outcome:
         _table("Seconds a run", seconds, 1),
         _table("GiB a run", memory, GIB),
     )
-    return Outcome(tables, claims_of(seconds, memory))
+    cells = runs(bench, "conventional", {}).cells("f1") if bench.out else {}
+    scores = {place[:2]: one.mean for place, one in cells.items() if place[2:] == ("S1", 0.1)}
+    files = draw(bench.out, seconds, memory, scores)
+    return Outcome(tables, claims_of(seconds, memory), files)
+
+
+@pictured("bench-figure-4", 2, 3, figsize=(12, 7), sharey="col")
+def draw(axes: Any, seconds: Costs, memory: Costs, scores: Mapping[tuple[str, str], float]) -> None:
+    """Test F1 with one positive in ten labelled over the cost of a run: time above, memory below."""
+    for row, (costs, unit, words) in zip(
+        axes, ((seconds, 1, "seconds a run"), (memory, GIB, "GiB a run")), strict=True
+    ):
+        for ax, dataset in zip(row, SHOWN, strict=True):
+            for name in (name for name, own in costs.items() if dataset in own and (plain(name), dataset) in scores):
+                x, y = costs[name][dataset] / unit, 100 * scores[plain(name), dataset]
+                ax.plot(x, y, "o", color=COLOURS[learners.facts(name).family], markersize=5)
+                title = methods.find(name).title.partition(" (")[0]
+                ax.annotate(title, (x, y), (3, 3), textcoords="offset points", fontsize=6)
+            ax.set(xscale="log", xlabel=words, title=datasets.find(dataset).title)
+            ax.margins(x=0.15)
+            ax.xaxis.set_major_formatter("{x:g}")
+            ax.xaxis.set_minor_formatter("")
+            ax.grid(alpha=0.25)
+        row[0].set_ylabel("test F1 in percent")
 
 
 def rates_of() -> tuple[str, list[Rate]]:
@@ -55,10 +83,10 @@ def _names(rates: Sequence[Rate]) -> list[str]:
 
 
 def _table(title: str, costs: Costs, unit: float) -> str:
-    datasets = sorted({dataset for own in costs.values() for dataset in own})
-    lines = [title, f"{'':<32}" + "".join(f"{one:>15}" for one in datasets)]
+    shown = sorted({dataset for own in costs.values() for dataset in own})
+    lines = [title, f"{'':<32}" + "".join(f"{one:>15}" for one in shown)]
     for method, own in costs.items():
-        cells = "".join(f"{own[d] / unit:>15.2f}" if d in own else f"{'–':>15}" for d in datasets)
+        cells = "".join(f"{own[d] / unit:>15.2f}" if d in own else f"{'–':>15}" for d in shown)
         lines.append(f"{methods.find(method).title:<32}{cells}")
     return "\n".join(lines)
 
