@@ -89,22 +89,17 @@ class FittingQueue(Queue):
 
 
 def rate_of(runs: Sequence[Run], on_cpu: bool) -> Callable[[Sequence[Run]], float]:
-    """Seconds that a stack takes by measured rates, which on a GPU grow with the root of its runs."""
+    """Seconds that a stack takes by measured rates."""
     rates = [rate for rate in load_rates()[1] if (rate.device == "cpu") == on_cpu]
     device_name = rates[0].device if rates else ""
 
     @lru_cache
-    def of_one(learner: str, variant: str | None, dataset: str) -> tuple[float, float]:
+    def of_one(learner: str, variant: str | None, dataset: str) -> float:
         run = next(run for run in runs if (run.learner, run.variant, run.dataset) == (learner, variant, dataset))
         result = forecast([run], rates, device_name)
-        widths = [rate.stack for rate in rates if (rate.learner, rate.dataset) == (learner, dataset)]
-        return float("inf") if result.unknown else result.seconds, median(widths or [1])
+        return float("inf") if result.unknown else result.seconds
 
-    def seconds(stack: Sequence[Run]) -> float:
-        each, width = of_one(stack[0].learner, stack[0].variant, stack[0].dataset)
-        return each * (len(stack) if on_cpu else (width * len(stack)) ** 0.5)
-
-    return seconds
+    return lambda stack: len(stack) * of_one(stack[0].learner, stack[0].variant, stack[0].dataset)
 
 
 def ordered(

@@ -8,7 +8,7 @@ from pulens.research.benchmark.protocol import load_protocol
 
 
 def test_a_plan_is_shown_in_a_line():
-    assert repr(expand(load_protocol("full"))) == "Plan(full: 35,200 runs in 974 groups)"
+    assert repr(expand(load_protocol("full"))) == "Plan(full: 35,200 runs in 774 groups)"
 
 
 def test_saying_how_long_a_plan_takes_imports_no_compiler():

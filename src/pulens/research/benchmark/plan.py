@@ -84,9 +84,15 @@ class Run:
         facts = self.to_dict()
         for name in ("seed", "mechanism", "parameters", "label_frequency"):
             facts.pop(name)
-        if self.backbone in WITH_BATCH_NORM:
-            facts |= {"mechanism": self.mechanism, "label_frequency": self.label_frequency}
+        if self.backbone in WITH_BATCH_NORM or self._generates_pictures:
+            facts |= {"label_frequency": self.label_frequency}
         return (self.learner, self.dataset, json.dumps(facts, sort_keys=True))
+
+    @property
+    def _generates_pictures(self) -> bool:
+        """Whether its generator has batch norm, whatever the classifier is."""
+        own = self.source is None and datasets.find(self.dataset).kind == "picture"
+        return own and hasattr(methods.find(self.learner).learner, "sample")
 
     @property
     def data_options(self) -> dict[str, Any]:
