@@ -35,10 +35,7 @@ def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap,
     result = _replicates(evidence, counted.edges)
     positive, population = result.between()
     _, mean_score = _block_means(evidence.tally, result, *(np.asarray(evidence.tally.thresholds, float),) * 2)
-    bins = counted.bins
-    index = np.clip(np.searchsorted(counted.edges, result.thresholds, side="left") - 1, 0, bins - 1)
-    in_bin = np.zeros((result.thresholds.size, bins))
-    in_bin[np.arange(result.thresholds.size), index] = 1.0
+    in_bin = _blocks_in_bins(result, counted)
     away = result.away(positive @ in_bin - (population * mean_score) @ in_bin) * result.times_as_wide()
     return ReplicatedGaps(BinGaps.of(counted, masses).gap, away)
 
@@ -141,6 +138,12 @@ def _block_means(tally: Tally, result: MassReplicates, of_positive: Floats, of_e
     return means[0], means[1]
 
 
+def _blocks_in_bins(result: MassReplicates, counted: BinCounts) -> Floats:
+    """For each threshold 1 in the bin that holds it."""
+    index = np.clip(np.searchsorted(counted.edges, result.thresholds, side="left") - 1, 0, counted.bins - 1)
+    return np.asarray(np.eye(counted.bins)[index])
+
+
 def _in_bins(evidence: WeightedEvidence, edges: Floats) -> Floats:
     """Rows of every cell, kind and bin."""
     return np.stack([count_bins(tally, edges).counts for tally in evidence.cells.cells.tallies])
@@ -181,11 +184,7 @@ def _left_out_fractions(
     evidence: WeightedEvidence, counted: BinCounts, shares: Floats, tail: float
 ) -> tuple[Floats, Floats]:
     result = _replicates(evidence, counted.edges)
-    bins = counted.bins
-    index = np.clip(np.searchsorted(counted.edges, result.thresholds, side="left") - 1, 0, bins - 1)
-    in_bin = np.zeros((result.thresholds.size, bins))
-    in_bin[np.arange(result.thresholds.size), index] = 1.0
-    positive, population = (each @ in_bin for each in result.between())
+    positive, population = (each @ _blocks_in_bins(result, counted) for each in result.between())
     ratio = np.divide(positive, population, out=np.broadcast_to(shares, positive.shape).copy(), where=population > 0)
     errors = result.error(np.nan_to_num(ratio))
     reach = student_quantile(result.freedom, tail), normal_quantile(1 - 2 * tail)

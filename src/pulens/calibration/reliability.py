@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.calibration._clustered import design_effects
 from pulens.calibration._within import fractions_within
 from pulens.calibration.binning import check_redraws
@@ -36,13 +37,15 @@ KINDS = ("labelled", "unlabelled", "negative")
 
 
 @dataclass(frozen=True, slots=True)
-class ReliabilityBin:
+class ReliabilityBin(Answer):
     """One bin (low, high]: what the model promises, what is found, and how sure we are.
 
     ``fraction`` is the recovered share of positives as it comes out, ``clipped`` the same within [0, 1]; both are
     nan in a bin without rows of the population. ``gap`` is the mass of positives less the mass promised: below
     zero the model is overconfident here.
     """
+
+    _keys = ("low", "high", "middle", *KINDS, "population", "confidence", "fraction", "clipped", "gap", "interval")
 
     low: float
     high: float
@@ -69,12 +72,6 @@ class ReliabilityBin:
         if self.interval is None or self.confidence in self.interval:
             return ""
         return "overconfident" if self.confidence > self.interval.high else "underconfident"
-
-    def to_dict(self) -> dict[str, Any]:
-        names = ("low", "high", "middle", *KINDS, "population", "confidence", "fraction", "clipped", "gap")
-        result = {name: getattr(self, name) for name in names}
-        plain = {name: None if math.isnan(value) else float(value) for name, value in result.items()}
-        return {**plain, "interval": None if self.interval is None else self.interval.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pulens.comparison.joint import check_models, columns_of_models, read_models
+from pulens.comparison.joint import by_model, read_models
 from pulens.comparison.paired import Difference
 from pulens.counts.buckets import BucketTally
 from pulens.counts.joint import JointTally
@@ -63,17 +63,7 @@ def read_clustered_models(source: Any, scores: Any, strata: Any = None, **readin
             return read_buckets(source, values, **reading, **named)
         return read_cells(source, values, strata, ReadOptions(**reading, **named))
 
-    if isinstance(scores, Mapping):
-        check_models([str(name) for name in scores])
-        result = {str(name): read(values) for name, values in scores.items()}
-    elif scores is None and columns is not None:
-        result = {name: read(score=name) for name in columns_of_models(columns)}
-    else:
-        raise PulensError(
-            'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
-            f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
-        )
-    return ClusteredModels(result, lambda: read_models(source, scores, **alone).agreement())
+    return ClusteredModels(by_model(scores, columns, read), lambda: read_models(source, scores, **alone).agreement())
 
 
 def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:

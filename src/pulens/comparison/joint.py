@@ -6,9 +6,10 @@ are one count, so the answer depends neither on their order nor on where they li
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from pulens.keywords import check_column
 from pulens.scenario import Scenario
 from pulens.selection import rank_correlations
 from pulens.types import Floats
+
+Rows = TypeVar("Rows")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +72,21 @@ def read_models(source: Any, scores: Any, **reading: Any) -> JointCounts:
         if columns is not None:
             columns = columns_of_models(columns)
         return JointCounts(read_joint(source, score=columns, **reading))
-    raise PulensError(
+    raise _no_models(scores)
+
+
+def by_model(scores: Any, columns: Any, read: Callable[..., Rows]) -> dict[str, Rows]:
+    """What ``read`` gives of each model's scores: those of a mapping, or of the column of that name."""
+    if isinstance(scores, Mapping):
+        check_models([str(name) for name in scores])
+        return {str(name): read(values) for name, values in scores.items()}
+    if scores is None and columns is not None:
+        return {name: read(score=name) for name in columns_of_models(columns)}
+    raise _no_models(scores)
+
+
+def _no_models(scores: Any) -> PulensError:
+    return PulensError(
         'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
         f"score=[...] naming its columns; got scores of type {type(scores).__name__}."
     )
@@ -88,8 +105,7 @@ def _from_arrays(
             "models cannot be compared on weighted rows: the redraw takes every row for one observation. Leave the "
             "weights out, or repeat the rows."
         )
-    check_models([str(name) for name in scores])
-    samples = {str(name): read_sample(labels, values, **reading) for name, values in scores.items()}
+    samples = by_model(scores, None, partial(read_sample, labels, **reading))
     common = next(iter(samples.values())).labels
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, common)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.counts.tally import Tally
 from pulens.types import Floats
 
@@ -16,12 +16,14 @@ _FINE = 1e-10
 
 
 @dataclass(frozen=True, slots=True)
-class Crossing:
+class Crossing(Answer):
     """A class prior at which two models change places.
 
     >>> print(Crossing("a", "b", 0.25, 0.2))
     a is better below 0.250, b above
     """
+
+    _keys = ("better_below=below", "better_above=above", "class_prior", "unlabelled_prior")
 
     below: str
     above: str
@@ -31,18 +33,12 @@ class Crossing:
     def __str__(self) -> str:
         return f"{self.below} is better below {self.class_prior:.3f}, {self.above} above"
 
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "better_below": self.below,
-            "better_above": self.above,
-            "class_prior": self.class_prior,
-            "unlabelled_prior": self.unlabelled_prior,
-        }
-
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Order:
+class Order(Answer):
     """A metric of each model while the class prior moves over the values it may have."""
+
+    _keys = ("class_priors", "values", "crossings", "winners")
 
     metric: str
     class_priors: Floats
@@ -61,16 +57,6 @@ class Order:
     def best_at(self, index: int) -> str:
         sign = 1 if self.higher_is_better else -1
         return max(self.values, key=lambda name: -np.inf if np.isnan(v := sign * self.values[name][index]) else v)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "class_priors": self.class_priors.tolist(),
-            "values": {
-                name: [None if np.isnan(v) else float(v) for v in result] for name, result in self.values.items()
-            },
-            "crossings": [crossing.to_dict() for crossing in self.crossings],
-            "winners": list(self.winners),
-        }
 
 
 def order_by_prior(

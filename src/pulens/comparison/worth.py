@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.counts.joint import JointTally
 from pulens.decisions.crossings import OperatingRates, crossing_priors, crossing_ratio, fieller
 from pulens.estimate import Interval
@@ -95,8 +96,10 @@ class Crossover:
 
 
 @dataclass(frozen=True, slots=True)
-class Worth:
+class Worth(Answer):
     """Models at their thresholds and one cost ratio: where another class prior or ratio changes which is worth more."""
+
+    _keys = ("cost_ratio", "thresholds", "thresholds_chosen_on_these_rows=is_chosen", "pairs")
 
     cost_ratio: float
     thresholds: Mapping[str, float]
@@ -118,14 +121,6 @@ class Worth:
     @property
     def sentences(self) -> tuple[str, ...]:
         return tuple(sentence for pair in self.pairs for sentence in pair.sentences)
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "cost_ratio": self.cost_ratio,
-            "thresholds": dict(self.thresholds),
-            "thresholds_chosen_on_these_rows": self.is_chosen,
-            "pairs": [pair.to_dict() for pair in self.pairs],
-        }
 
 
 def _placed(interval: Interval | None) -> str:

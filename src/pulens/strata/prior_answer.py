@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from pulens.answer import Answer
 from pulens.estimate import Interval
+from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.strata.answer import prior_interval
 from pulens.strata.evidence import StratifiedEvidence
@@ -35,8 +37,10 @@ class CellPriorRow:
 
 
 @dataclass(frozen=True)
-class PriorsWithin:
+class PriorsWithin(Answer):
     """Class priors of cells, and of all rows; prints itself."""
+
+    _keys = ("columns", "class_prior", "cells", "notices")
 
     columns: tuple[str, ...]
     class_prior: ClassPrior
@@ -51,20 +55,15 @@ class PriorsWithin:
             own = "no rows" if math.isnan(row.value) else f"{row.value:.3f}{_ends(row.interval)}"
             alone = "too few rows" if row.alone is None else f"{row.alone.value:.3f}{_ends(row.alone.interval)}"
             lines.append(f"{row.name:<{width}}{row.labelled:>10,.6g}{row.unlabelled:>12,.10g}{own:>24}{alone:>24}")
-        for notice in self.class_prior.notices:
+        for notice in self.notices:
             lines += ["", f"{notice.severity.name.lower()}: {notice}"]
         return "\n".join(lines)
 
     __repr__ = __str__
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        return {
-            "columns": list(self.columns),
-            "class_prior": self.class_prior.to_dict(),
-            "cells": [row.to_dict() for row in self.cells],
-            "notices": [str(notice) for notice in self.class_prior.notices],
-        }
+    @property
+    def notices(self) -> tuple[Notice, ...]:
+        return self.class_prior.notices
 
 
 def priors_within(evidence: StratifiedEvidence) -> PriorsWithin:

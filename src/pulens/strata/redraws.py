@@ -28,6 +28,7 @@ class StratumRedraws:
 
     evidence: StratifiedEvidence
     resampling: Resampling
+    at: Any = None  # thresholds, where they are not those that stand for all
 
     @property
     def size(self) -> int:
@@ -36,6 +37,8 @@ class StratumRedraws:
     @cached_property
     def thresholds(self) -> Any:
         cells = self.evidence.cells
+        if self.at is not None:
+            return self.at
         return compress(cells.whole, BLOCKS if len(cells) <= FEW_CELLS else BLOCKS_OF_MANY).thresholds
 
     @cached_property

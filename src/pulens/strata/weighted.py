@@ -208,7 +208,7 @@ class WeightedEvidence(Evidence):
             left = added_up(self.cells, *self.buckets_by_cell.left_out(at), priors.shares[None])
             result = MassReplicates.of(at, left, jackknife=self.buckets_by_cell)
             return result.beside_priors(self._of_priors(at)) if priors.draws is not None else result
-        asked = StratumRedrawsAt(self.cells, Resampling(seed=seed, redraws=max(redraws, 2)), at)
+        asked = StratumRedraws(self.cells, Resampling(seed=seed, redraws=max(redraws, 2)), at)
         drawn = asked.of(PriorSetting(priors.shares, priors.draws))
         return MassReplicates.of(at, drawn)
 
@@ -220,17 +220,6 @@ class WeightedEvidence(Evidence):
         some = draws[:400]
         above, rows = (np.broadcast_to(each, (len(some), *each.shape[1:])) for each in (counts, totals))
         return MassReplicates.of(at, added_up(self.cells, above, rows, some))
-
-
-@dataclass(frozen=True)
-class StratumRedrawsAt(StratumRedraws):
-    """Redraws of cells at thresholds of one's own."""
-
-    at: Any = None
-
-    @cached_property
-    def thresholds(self) -> Any:
-        return self.at
 
 
 @dataclass(frozen=True, eq=False)
