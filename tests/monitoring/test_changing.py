@@ -14,8 +14,9 @@ import pulens
 from pulens.cli import main
 from pulens.counts.tally import Tally
 from pulens.inputs.tally_files import TallyFile, write_tally_file
+from pulens.monitoring.fit import polynomials
 from pulens.monitoring.judging import FAR, NEAR
-from pulens.monitoring.labelling import columns_of
+from pulens.monitoring.weights import placements
 from pulens.report.watch_text import watch_text
 
 SCORES = np.round(np.linspace(-4, 5.24, 400), 3)
@@ -221,7 +222,7 @@ def test_the_page_is_amber(amber):
     page = amber.to_html()
     assert 'class="card changing"' in page
     assert "CHANGING, NOT YET CERTAIN" in page
-    assert "Taken for constant: the reference" in page
+    assert "Recall is taken for constant: the reference" in page
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------
@@ -289,8 +290,7 @@ def test_labels_that_stay_are_not_mentioned():
 
 
 def test_columns_of_labelled_scores_are_standard_over_them():
-    counts = np.array([3.0, 0, 5, 9, 2])
-    result = columns_of(counts)
-    p = counts / counts.sum()
+    p = np.array([3.0, 0, 5, 9, 2]) / 19
+    result = polynomials(2 * placements(p) - 1, 3, p)
     np.testing.assert_allclose(p @ result, 0, atol=1e-12)
     np.testing.assert_allclose((p[:, None] * result).T @ result, np.eye(result.shape[1]), atol=1e-9)

@@ -398,6 +398,9 @@ def test_strange_windows_are_told(reference):
     found = pulens.watch(reference, {"2026-05-01": constant, "2026-05-02": rows(rng, 0.2)})
     codes = {notice.code for notice in found["2026-05-01"].notices}
     assert {"one-cell", "outside"} <= codes
+    two = np.concatenate([np.zeros(98), np.full(2, 9.0)])  # 2% of the rows, and no more than chance gives now and then
+    found = pulens.watch(reference, {"2026-05-01": Tally.from_arrays(np.zeros(100, int), two)})
+    assert "outside" not in {notice.code for notice in found.notices}
     few = {name: rows(rng, 0.2, 1000, labelled=0.02) for name in ("a", "b")}
     assert any(notice.code == "few-labelled" for notice in pulens.watch(few["a"], {"c": rows(rng, 0.2)}).notices)
     unlike = pulens.watch(reference, {"c": rows(rng, 0.2, labelled=0.01)}, scenario="case-control")

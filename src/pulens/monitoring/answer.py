@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pulens.answer import plain
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.estimate import Interval
 from pulens.keywords import check_kinds, typed
@@ -105,7 +106,7 @@ class TimeLine:
     since_weights: Floats
 
     def to_dict(self) -> dict[str, Any]:
-        return {"evidence": [_plain(value) for value in self.evidence], "bar": self.bar}
+        return {"evidence": plain(self.evidence), "bar": self.bar}
 
 
 @dataclass(frozen=True, eq=False)
@@ -436,11 +437,7 @@ def _in_short(pulse: Pulse) -> dict[str, Any]:
         "reference": {"rows": monitor.reference.rows, "labelled": monitor.reference.n_labelled, "auc": monitor.area},
         "class_prior": None if monitor.prior is None else monitor.prior.to_dict(),
         "windows": [window.name for window in windows],
-        "shift": [_plain(shift.value) for shift in pulse.life.judgement.shifts],
+        "shift": plain([shift.value for shift in pulse.life.judgement.shifts]),
         "lines": {name: line.to_dict() for name, line in pulse.lines.items()},
         "last": windows[-1].to_dict() if windows else None,
     }
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -6,15 +6,12 @@ import os
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import fields, replace
-from functools import reduce
-from operator import add
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from pulens.atomic_write import AnyPath, write_whole
-from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, shown
 from pulens.evidence import Design
 from pulens.inputs import READING
@@ -149,6 +146,7 @@ def watch(
     Examples
     --------
     >>> import numpy as np
+    >>> from pulens import Tally
     >>> rng = np.random.default_rng(0)
     >>> def rows(share, n=1000):
     ...     positive = rng.random(n) < share
@@ -326,14 +324,14 @@ def judge_tallies(
         return _continued(settings, read, kept, asked)
     prior = None
     if class_prior is not None or audit is not None:
-        asked_of = settings.question(class_prior, audit)
-        prior = KnownPrior.settled(asked_of.settle(_labelled_whole(read)), settings)
+        _check_labelled(read)
+        prior = KnownPrior.settled(settings.question(class_prior, audit).settle(read.whole), settings)
     return _continued(settings, read, _begin(settings, read, prior, asked), asked)
 
 
 def _begin(settings: WatchSettings, read: Windows, prior: KnownPrior | None, asked: str) -> Pulse:
     """A watch that has judged nothing yet."""
-    pulse = _start(settings, read.reference, prior)
+    pulse = _start(settings, read, prior)
     edges = pulse.life.judgement.monitor.edges
     judgement = replace(pulse.life.judgement, confirmed=_confirmed(read, [name for name, _ in read.reference], edges))
     fingerprints = [digests(tally, Scenario(settings.scenario)) for _, tally in read.reference]
@@ -395,32 +393,24 @@ def _told_apart(named: Named, fingerprints: Sequence[tuple[str, str]]) -> list[t
     return [(name, digest if len(tally) >= COARSE else "") for (name, tally), (digest, _) in pairs]
 
 
-def _labelled_whole(read: Windows) -> Tally:
-    """The reference's windows as one tally."""
-    parts = [tally for _, tally in read.reference]
-    if not any(part.totals.labelled for part in parts):
+def _check_labelled(read: Windows) -> None:
+    if not any(part.totals.labelled for _, part in read.reference):
         raise InputError("the reference has no labelled row: without positives no change can be read from its scores.")
-    return reduce(add, parts)
 
 
-def _start(settings: WatchSettings, named: Named, prior: KnownPrior | None) -> Pulse:
-    parts = [tally for _, tally in named]
+def _start(settings: WatchSettings, read: Windows, prior: KnownPrior | None) -> Pulse:
+    _check_labelled(read)
     scenario = Scenario(settings.scenario)
-    whole = _labelled_whole(Windows([("", part) for part in parts], []))
-    edges = edges_of(whole, scenario, settings.threshold)
-    counts = [reduce_to_cells(part, edges, scenario) for part in parts]
-    labelled = _sum([one.labelled for one in counts])
+    edges = edges_of(read.whole, scenario, settings.threshold)
+    counts = [reduce_to_cells(part, edges, scenario) for _, part in read.reference]
+    labelled = np.sum([one.labelled for one in counts], axis=0)
     populations = [one.population for one in counts if one.rows]
     if not populations:
         raise InputError("the reference has no row of the population: in case-control these are the unlabelled rows.")
     together = scenario is Scenario.SINGLE_SET
-    days = days_apart(name for name, _ in named)
+    days = days_apart(name for name, _ in read.reference)
     monitor = Monitor.of(settings, edges, labelled, populations, prior, together=together, days=days)
     return Pulse((WatchLife(Judgement(monitor, (), {})),), reference_windows=tuple(populations))
-
-
-def _sum(arrays: Sequence[Floats]) -> Floats:
-    return reduce(add, arrays)
 
 
 def _check_same(kept: Pulse, settings: WatchSettings, digest: str, asked: str) -> None:

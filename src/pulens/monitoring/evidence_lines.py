@@ -23,7 +23,7 @@ RISING = 0.9  # the chance that a change of the share of positives is a rise
 def start_weights(windows: int, life: float = LIFE) -> Floats:
     """How much of the budget each possible start has: life/((j-1+life)(j+life)), which sums to t/(t+life).
 
-    >>> float(round(start_weights(50).sum(), 12))
+    >>> float(round(start_weights(40).sum(), 12))
     0.5
     """
     j = np.arange(1, windows + 1)

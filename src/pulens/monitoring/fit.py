@@ -36,17 +36,28 @@ def features(reference: CellReference) -> Floats:
     ((4, 2), True, True)
     """
     p, q = reference.p, reference.q
-    polynomials = legvander(placements(q) + placements(p) - 1, HIGHEST_DEGREE)[:, 1:]
-    centred = polynomials - q @ polynomials
-    sizes, turns = np.linalg.eigh((q[:, None] * centred).T @ centred)
-    kept = sizes > SMALLEST * sizes[-1]
-    white = centred @ (turns[:, kept] / np.sqrt(sizes[kept]))
+    white = polynomials(placements(q) + placements(p) - 1, HIGHEST_DEGREE, q)
     towards = p @ white
     if white.shape[1] < 2:
         return np.zeros((p.size, 0))
     basis = np.linalg.qr(towards[:, None], mode="complete")[0][:, 1:]
     result: Floats = white @ basis
     return result
+
+
+def polynomials(x: Floats, degree: int, shares: Floats) -> Floats:
+    """Legendre polynomials of x, from -1 to 1, as columns of mean 0 and unit covariance over these shares.
+
+    >>> p = np.array([0.1, 0.2, 0.3, 0.4])
+    >>> g = polynomials(2 * placements(p) - 1, 3, p)
+    >>> bool(np.allclose(p @ g, 0)), bool(np.allclose((p[:, None] * g).T @ g, np.eye(3)))
+    (True, True)
+    """
+    raw = legvander(x, degree)[:, 1:]
+    centred = raw - shares @ raw
+    sizes, turns = np.linalg.eigh((shares[:, None] * centred).T @ centred)
+    kept = sizes > SMALLEST * max(float(sizes[-1]), SMALLEST)
+    return np.asarray(centred @ (turns[:, kept] / np.sqrt(sizes[kept])))
 
 
 def held(shift: float, class_prior: float | None) -> float:

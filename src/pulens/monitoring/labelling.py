@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.polynomial.legendre import legvander
 
 from pulens.monitoring.evidence_lines import RunningEvidence, Starts
+from pulens.monitoring.fit import polynomials
 from pulens.monitoring.noise import NoiseLevels
 from pulens.monitoring.weights import placements
 from pulens.types import Floats
@@ -49,22 +49,6 @@ class LabelChange:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def columns_of(labelled: Floats) -> Floats:
-    """Polynomials of the placement among labelled rows, with mean 0 and unit covariance over them.
-
-    >>> p = np.array([0.1, 0.2, 0.3, 0.4])
-    >>> g = columns_of(10 * p)
-    >>> bool(np.allclose(p @ g, 0)), bool(np.allclose((p[:, None] * g).T @ g, np.eye(3)))
-    (True, True)
-    """
-    p = labelled / labelled.sum()
-    raw = legvander(2 * placements(p) - 1, DEGREE)[:, 1:]
-    centred = raw - p @ raw
-    sizes, turns = np.linalg.eigh((p[:, None] * centred).T @ centred)
-    kept = sizes > 1e-8 * max(float(sizes[-1]), 1e-8)
-    return np.asarray(centred @ (turns[:, kept] / np.sqrt(sizes[kept])))
-
-
 def labelling_of(judgement: Judgement) -> LabelChange | None:
     """Whether labelled rows of mature windows score differently; None where they do not, or where nobody can say."""
     mature = judgement.mature[-1] if judgement.windows else 0
@@ -73,7 +57,8 @@ def labelling_of(judgement: Judgement) -> LabelChange | None:
     told = [index for index, counts in enumerate(own) if counts.sum() > 0]
     if not told or known.sum() <= DEGREE:
         return None
-    columns = columns_of(known)
+    shares = known / known.sum()
+    columns = polynomials(2 * placements(shares) - 1, DEGREE, shares)
     if not columns.shape[1]:
         return None
     none = NoiseLevels(np.zeros(1), np.zeros(1), np.zeros(1), 1 / float(np.mean([own[index].sum() for index in told])))

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pulens.answer import plain
 from pulens.estimate import Basis, Estimate, Interval
 from pulens.metrics.parts.rests_on import BASIS
 from pulens.monitoring.judging import FEWEST_ROWS, MISFIT, Judgement, ReducedWindow
@@ -24,7 +25,7 @@ Trust = Literal["ok", "doubtful", "withheld"]
 #: The fit line's running total from which numbers are doubtful before it alarms: reached in a tenth of quiet lives.
 SUSPECTED = 10.0
 FARTHEST = 2.0  # standard errors by which a shift may leave its range
-OUTSIDE = 0.01  # share of rows that may score beyond the reference
+OUTSIDE, FEW_OUTSIDE = 0.01, 5  # share and number of rows that may score beyond the reference
 OTHER_LABELLING = 10.0  # labelled per row may differ so many times before the scenario is asked about
 
 
@@ -102,7 +103,7 @@ def _window(judgement: Judgement, index: int) -> WatchedWindow:
         None if fit is None else fit.p_value,
         trust,
         index < judgement.mature[-1],
-        {name: _log10(run.log_totals[index]) for name, run in judgement.runs.items()},
+        plain({name: run.log_totals[index] / math.log(10) for name, run in judgement.runs.items()}),
         _notices(judgement, index, reason),
     )
 
@@ -275,13 +276,13 @@ def _notices(judgement: Judgement, index: int, reason: str | None) -> tuple[Noti
     rows = window.counts.rows
     if reason is not None:
         result.append(Notice(Severity.NOTE, "withheld", f"{window.name}: {reason}."))
-    if window.counts.outside > OUTSIDE * rows:
+    if window.counts.outside > max(OUTSIDE * rows, FEW_OUTSIDE):
         result.append(
             Notice(
                 Severity.WARNING,
                 "outside",
                 f"{window.name}: {window.counts.outside / rows:.1%} of its rows score beyond all of the reference: "
-                "they count in the outermost cells.",
+                "they count as its lowest or highest scores.",
             )
         )
     if rows > 1 and monitor.edges.size > 1 and np.count_nonzero(window.counts.population) == 1:
@@ -306,10 +307,6 @@ def _notices(judgement: Judgement, index: int, reason: str | None) -> tuple[Noti
                 )
             )
     return worst_first(result)
-
-
-def _log10(value: float) -> float | None:
-    return float(value) / math.log(10) if math.isfinite(value) else None
 
 
 def of_reference(monitor: Monitor, name: str) -> float:

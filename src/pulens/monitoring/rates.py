@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from pulens.inference.kernels.mover import jeffreys_ends
 from pulens.monitoring.shift import CellReference
-from pulens.special import betaincinv
 from pulens.types import Booleans, Floats
 
 TINY = 1e-30  # the step of a derivative by complex numbers: exact, since nothing is subtracted
@@ -215,8 +215,5 @@ def recall_among(hits: float, size: float, z_tail: float = 0.025) -> tuple[float
     >>> [round(number, 4) for number in recall_among(17, 20)]
     [0.85, 0.6514, 0.9559]
     """
-    low = 0.0 if hits <= 0 else float(betaincinv(hits + 0.5, size - hits + 0.5, z_tail))
-    high = 1.0 if hits >= size else float(betaincinv(hits + 0.5, size - hits + 0.5, 1 - z_tail))
-    share = hits / size
-    # where hardly any confidence is asked for, both ends are the median, which lies beside the share
-    return share, min(low, share), max(high, share)
+    low, high = jeffreys_ends(hits, size, z_tail)
+    return hits / size, float(low), float(high)

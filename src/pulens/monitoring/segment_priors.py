@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
-from operator import add
 from typing import Any
 
-from pulens.counts.tally import Tally
 from pulens.errors import InputError, PulensError, listed, shown
 from pulens.evidence.resolving import resolve_class_prior
 from pulens.monitoring.monitor import KnownPrior, WatchSettings
@@ -27,7 +24,7 @@ def segment_priors(
     if class_prior is None and audit is None:
         return {}
     scenario, noise = Scenario(settings.scenario), settings.label_noise
-    tallies = {name: tally for name, part in parts.items() if (tally := _together(part)).totals.labelled}
+    tallies = {name: tally for name, part in parts.items() if (tally := part.whole).totals.labelled}
     if isinstance(class_prior, Mapping | str):
         own = _one_for_each(class_prior, parts)
         return {
@@ -37,7 +34,7 @@ def segment_priors(
     if scenario is not Scenario.SINGLE_SET:
         return {}
     result = {}
-    every = _together(whole)
+    every = whole.whole
     prior = resolve_class_prior(every, scenario, class_prior, None, noise, audit)
     for name, tally in tallies.items():
         if tally.totals.unlabelled:
@@ -62,11 +59,7 @@ def whole_prior(whole: Windows, parts: Mapping[str, Windows], class_prior: Any) 
     """The class prior of all rows; of one number for each segment their mean by rows."""
     if not isinstance(class_prior, Mapping):
         return class_prior
-    rows = {name: _together(part).totals.rows for name, part in parts.items()}
+    rows = {name: part.whole.totals.rows for name, part in parts.items()}
     if not all(isinstance(class_prior.get(name), int | float) for name in parts):
         return None
     return float(sum(rows[name] * class_prior[name] for name in parts) / sum(rows.values()))
-
-
-def _together(part: Windows) -> Tally:
-    return reduce(add, [tally for _, tally in part.reference])

@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property, reduce
 from glob import glob, has_magic
+from operator import add
 from pathlib import Path
 from typing import Any
 from unicodedata import decimal
@@ -73,6 +75,11 @@ class Windows:
     reference: Named
     windows: Named
     confirmed: Mapping[str, Mapping[int, Tally]] | None = None
+
+    @cached_property
+    def whole(self) -> Tally:
+        """The reference as one tally."""
+        return reduce(add, [tally for _, tally in self.reference])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.answer import plain
 from pulens.bounded_text import parse_json, read_bounded
 from pulens.errors import InputError, PulensError, shown
 from pulens.monitoring.answer import Pulse, WatchLife
@@ -57,9 +57,7 @@ def _told(pulse: Pulse) -> dict[str, Any]:
                 "because": life.because,
                 "prior": None if judgement.monitor.prior is None else judgement.monitor.prior.to_dict(),
                 "windows": [_window(window) for window in judgement.windows],
-                "log_totals": {
-                    name: [_plain(value) for value in run.log_totals] for name, run in judgement.runs.items()
-                },
+                "log_totals": {name: plain(run.log_totals) for name, run in judgement.runs.items()},
             }
         )
     monitor = pulse.lives[0].judgement.monitor
@@ -203,7 +201,3 @@ def _reduced(told: Mapping[str, Any], cells: int) -> ReducedWindow:
     counts = CellCounts(population, labelled, number_of(told["outside"], "outside", at_least=0), across)
     digests = str(told["population_digest"]), str(told["labelled_digest"])
     return ReducedWindow(name, counts, *digests, _by_age(told.get("confirmed"), cells))
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -280,10 +280,11 @@ class WindowTable(NamedTuple):
     rows: list[tuple[str, list[str]]]
 
 
-def table_of(windows: list[WatchedWindow]) -> WindowTable:
+def table_of(windows: list[WatchedWindow], among: list[WatchedWindow] | None = None) -> WindowTable:
     """One row per window, without columns that are empty, or say in other words what another one says.
 
-    The change d is left out where there are shares of positives, recall where it is the reference's in all windows.
+    The change d is left out where there are shares of positives, recall where it is the reference's in all windows, or
+    in all ``among`` which these are.
     """
     columns = ["window", "rows", CHANGE, SHARE, "precision", "recall", "F1", "score shape p", "usable"]
     rows = []
@@ -294,8 +295,7 @@ def table_of(windows: list[WatchedWindow]) -> WindowTable:
             [one.name, f"{one.rows:,.0f}", cell_of(one.shift, "+"), *map(cell_of, numbers), fit, USABLE[one.trust]]
         )
     has_share = any(one.prior is not None for one in windows)
-    has_own = any(one.positives == "window" for one in windows)
-    left = {CHANGE: has_share, "recall": has_share and not has_own}
+    left = {CHANGE: has_share, "recall": has_share and recall_is_constant(among or windows)}
     kept = [
         place for place, name in enumerate(columns) if any(row[place] for row in rows) and not left.get(name, False)
     ]
@@ -303,6 +303,11 @@ def table_of(windows: list[WatchedWindow]) -> WindowTable:
         (one.trust, [row[place] for place in kept]) for one, row in zip(windows, rows, strict=True)
     ]
     return WindowTable([columns[place] for place in kept], told)
+
+
+def recall_is_constant(windows: Sequence[WatchedWindow]) -> bool:
+    """Whether the recall of every window is the reference's."""
+    return bool(windows) and all(one.positives == "reference" for one in windows)
 
 
 def cell_of(estimate: Estimate | None, sign: str = "") -> str:

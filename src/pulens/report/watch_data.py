@@ -48,7 +48,6 @@ def watch_data(pulse: Pulse) -> dict[str, Any]:
         },
         "alarms": [_alarm(alarm, places) for alarm in pulse.alarms],
         "changes": [_alarm(change, places) for change in pulse.changes],
-        "fixed_recall": all(window.positives == "reference" for window in windows),
         "labels": _labels(pulse, windows),
         "scores": histogram_data(pulse) if windows else None,
         "confidence": monitor.settings.confidence,

@@ -18,6 +18,7 @@ from pulens.report.watch import (
     assumed,
     band_rows,
     next_steps,
+    recall_is_constant,
     segment_table,
     table_of,
     verdict,
@@ -30,12 +31,12 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate
     from pulens.monitoring import Pulse, WatchedWindow
 
-DAYS = re.compile(r"(\d{4}-\d{2}-\d{2})")  # which no line may break
+WHOLE = re.compile(r"(\d{4}-\d{2}-\d{2}|--[a-z][a-z-]*)")  # days and options, which no line may break
 SCRIPTS = (
     *("words.js", "page_state.js", "chart.js", "figures.js", "watch_live.js", "watch_charts.js", "watch.js"),
     "theme.js",
 )
-LAST_WINDOWS = 14  # in the table; earlier ones stand behind a click
+LAST_WINDOWS = 7  # in the table; earlier ones stand behind a click
 MOST_SMALL = 60  # segments drawn as small lines; a table has the others
 LIVE = {SHARE: "prior", "precision": "precision", "recall": "recall", "F1": "f1"}  # columns that the slider moves
 TITLES = {
@@ -49,10 +50,6 @@ TITLES = {
 
 
 FIXED = "; taken for constant"
-RECALL = {
-    True: "Taken for constant: the reference's, until the windows' own labels are complete and say otherwise.",
-    False: "The reference's, or the window's own where its labels are complete and say otherwise.",
-}
 
 
 def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
@@ -67,7 +64,7 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         data,
         title=title or "Monitoring of a deployed model",
         status=pulse.status,
-        verdict=re.split(DAYS, verdict(pulse)),
+        verdict=re.split(WHOLE, verdict(pulse)),
         doubt=doubt,
         about=_about(pulse),
         tiles=_tiles(pulse, windows),
@@ -76,12 +73,11 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
         charts=_charts(pulse, data),
         live=data["live"],
         tables=_tables(windows),
-        steps=next_steps(pulse),
+        steps=[re.split(WHOLE, step) for step in next_steps(pulse)],
         segments=_segments(pulse),
         near=_near(pulse),
         bands=band_rows(pulse),
         band_columns=BANDS,
-        recall_words=RECALL[data["fixed_recall"]],
         lives=[
             {"from": life.accepted_from, "because": life.because, "alarms": _said(life.alarms), "spark": spark_of(life)}
             for life in pulse.lives[:-1]
@@ -144,6 +140,7 @@ def _charts(pulse: Pulse, data: dict[str, Any]) -> dict[str, bool]:
         "windows": bool(pulse.windows),
         "share": data["base"] is not None,
         "metrics": any(result is not None for result in data["home"]["f1"]),
+        "constant": recall_is_constant(list(pulse.windows.values())),
         "labels": labels["any"],
         "recall": labels["any"] and bool(labels["recall"]),
         "waits": labels["waits"],

@@ -11,11 +11,10 @@ from pulens.report.lines import MORE, folded, titled, wrapped
 from pulens.report.watch import (
     BANDS,
     SHARE,
-    USABLE,
     assumed,
     band_rows,
-    cell_of,
     next_steps,
+    recall_is_constant,
     segment_table,
     table_of,
     verdict,
@@ -23,7 +22,7 @@ from pulens.report.watch import (
 )
 
 if TYPE_CHECKING:
-    from pulens.monitoring import Pulse, WatchedWindow
+    from pulens.monitoring import Pulse
 
 WINDOWS, SEGMENTS, STEPS = 2, 3, 2  # in the short answer; all of them are in JSON and on the page
 EXPLAINED = 10
@@ -61,7 +60,7 @@ def _head(pulse: Pulse, *, explain: bool) -> list[str]:
     if explain:
         result += titled("score", f"labelled rows outscore all rows in {100 * monitor.area:.0f}% of pairs")
     recall = monitor.recall
-    if recall is not None and _recall_is_constant(list(pulse.windows.values())):
+    if recall is not None and recall_is_constant(list(pulse.windows.values())):
         result += titled("recall", f"{recall[0]:.2f} ({recall[1]:.2f} to {recall[2]:.2f}), taken for constant")
     if monitor.prior is not None or recall is not None:
         result += titled("assumed", assumed(pulse))
@@ -74,10 +73,6 @@ def _head(pulse: Pulse, *, explain: bool) -> list[str]:
     return result
 
 
-def _recall_is_constant(windows: Sequence[WatchedWindow]) -> bool:
-    return bool(windows) and all(one.positives == "reference" for one in windows)
-
-
 def _windows(pulse: Pulse, *, explain: bool) -> list[str]:
     """The last windows: the share of positives with its interval (d without a class prior), metrics, and use."""
     windows = list(pulse.windows.values())
@@ -86,21 +81,13 @@ def _windows(pulse: Pulse, *, explain: bool) -> list[str]:
         last = last[-1:]
     if not last:
         return []
-    constant = _recall_is_constant(windows)
-    table = table_of(last)
-    rows = []
-    for one, (trust, row) in zip(last, table.rows, strict=True):
-        cells = dict(zip(table.columns, row, strict=True))
-        kept = [one.name, f"{one.rows:,.0f}", cells.get(SHARE) or cell_of(one.shift, "+")]
-        numbers = [one.precision, *([] if constant else [one.recall]), one.f1]
-        kept += ["" if each is None else cell_of(each).split(" (")[0] for each in numbers]
-        rows.append([*kept, *([cells.get("score shape p", "")] if explain else []), USABLE[trust]])
-    share = SHARE if SHARE in table.columns else "change in share (d)"
-    named = ["window", "rows", share, "precision", *([] if constant else ["recall"]), "F1"]
-    named += [*(["score shape p"] if explain else []), "usable"]
-    filled = [place for place in range(len(named)) if any(row[place] for row in rows)]
+    table = table_of(last, windows)
+    left_out = {*([] if explain else ["score shape p"]), *(["recall"] if recall_is_constant(windows) else [])}
+    chosen = [place for place, name in enumerate(table.columns) if name not in left_out]
+    short = {place for place in chosen if table.columns[place] in ("precision", "recall", "F1")}  # without intervals
+    cells = [[row[at].split(" (")[0] if at in short else row[at] for at in chosen] for _, row in table.rows]
     count = f"the last {len(last)} of {len(windows)} windows" if explain and len(windows) > len(last) else ""
-    return [*([count] if count else []), *_aligned([[row[place] for place in filled] for row in (named, *rows)])]
+    return [*([count] if count else []), *_aligned([[table.columns[at] for at in chosen], *cells])]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -198,7 +198,7 @@ const watchCharts = (() => {
       layers: [
         ...grey.map(([from, to], k) => ({ kind: "between", from, to, colour: palette.plain, opacity: 0.22, name: k ? undefined : "do not report" })),
         ...bands(found, colour),
-        ...line(found, colour, name === "recall" && data.fixed_recall ? "recall of the reference" : NAMES[name]),
+        ...line(found, colour, NAMES[name]),
       ],
       table: () => ({
         header: ["window", name, "low", "high", "usable"],
