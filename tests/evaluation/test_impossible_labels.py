@@ -548,3 +548,40 @@ def test_the_worlds_of_a_ranking_do_not_depend_on_the_threshold_asked_about_besi
     assert first.contradiction is not None
     for name in ("average_precision", "roc_auc"):
         assert first[name] == second[name]
+
+
+@pytest.mark.parametrize("scenario", ["single-set", "case-control"])
+def test_in_possible_worlds_ends_move_by_two_standard_errors_of_each_metric(scenario):
+    together, prior, factor = scenario == "single-set", 0.2, 3.0
+    rng = np.random.default_rng(1)
+    positive = np.append(np.ones(0 if together else 2400, bool), rng.random(6600) < prior)
+    scores = rng.normal(1.5 * positive)
+    labels = (positive & (rng.random(positive.size) < np.where(scores >= 1.5, 0.7, 0.7 / 3))).astype(int)
+    if not together:  # the labelled rows were drawn separately
+        labels[2400:] = 0
+        kept = (labels == 1) | (np.arange(labels.size) >= 2400)
+        labels, scores = labels[kept], scores[kept]
+    asked = {"class_prior": prior, "scenario": scenario, "threshold": 1.5, "labelling": "random", "confidence": None}
+    result = pulens.evaluate(labels, scores, **asked)
+    assert result.contradiction is not None
+    above = scores >= 1.5
+    counts = np.array([[(labels[side] == kind).sum() for side in (above, ~above)] for kind in (1, 0)], float).ravel()
+
+    def ends(counts):  # labelled rows above and below, others above and below
+        seen = counts[0] / (counts[0] + counts[1])
+        recall = seen / (seen + factor * (1 - seen))
+        flagged = (counts[0] + counts[2]) / counts.sum() if together else counts[2] / (counts[2] + counts[3])
+        f1 = 2 * prior * recall / (flagged + prior)
+        return np.array([recall, prior * recall / flagged, f1, 1 - (flagged - prior * recall) / (1 - prior)])
+
+    slopes = np.array([(ends(counts + step) - ends(counts - step)) / 2 for step in np.eye(4)])
+    samples = [np.arange(4)] if together else [np.arange(2), np.arange(2, 4)]
+    variance = sum(
+        counts[own] @ slopes[own] ** 2 - (counts[own] @ slopes[own]) ** 2 / counts[own].sum() for own in samples
+    )
+    for name, end, error in zip(
+        ("recall", "precision", "f1", "specificity"), ends(counts), np.sqrt(variance), strict=True
+    ):
+        found = result.sensitivity(name, factor=factor)
+        assert found.possible.low == pytest.approx(end, abs=1e-4)
+        assert (found.possible.low - found.interval.low) / error == pytest.approx(2.0, abs=0.06)

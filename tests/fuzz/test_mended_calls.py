@@ -490,6 +490,38 @@ def test_what_is_no_threshold_has_no_recall_in_strata(odd):
 
 @pytest.mark.parametrize("odd", ["0.3", [0.1, 0.2], object(), 10**400])
 def test_what_is_no_rate_is_recovered_from_nothing(odd):
-    recovery = pulens.decide(LABELS, SCORES, class_prior=0.6, capacity=5, redraws=100).counted.recovery
+    recovery = pulens.decide(LABELS, SCORES, class_prior=0.6, capacity=5, redraws=100).evidence.counted.recovery
     with pytest.raises(PulensError, match="rates must be numbers"):
         recovery.rates(0.5, odd, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "setting"),
+    [("PAN", "objective"), ("CGenPU", "noise"), ("NNPU", "precision"), ("PULCPBF", "fence"), ("PULCPBF", "loss")],
+)
+def test_an_array_is_no_word_for_a_learner(name, setting):
+    from pulens import learners
+
+    odd = {setting: np.array([None, 1], dtype=object)}
+    with pytest.raises(InputError, match=f"{setting} must be one of"):
+        getattr(learners, name)(class_prior=0.5, **odd).fit(FEATURES, LABELS)
+
+
+def test_missing_is_no_number_of_features_for_a_forest():
+    pandas = pytest.importorskip("pandas")
+    from pulens.learners import PUET
+
+    with pytest.raises(PulensError, match="max_features must be"):
+        PUET(class_prior=0.5, max_features=pandas.NA).fit(FEATURES, LABELS)
+
+
+def test_bytes_in_a_row_name_no_column():
+    table = {"label": LABELS, "score": SCORES}
+    with pytest.raises(InputError, match="labelled_within must name a column"):
+        pulens.evaluate(table, labelled_within=memoryview(np.array(["a", "b"])), unlabelled_prior=0.1)
+
+
+def test_what_an_answer_reads_its_numbers_from_is_nobodys_to_ask():
+    result = pulens.evaluate(LABELS, SCORES, class_prior=0.6, redraws=100)
+    assert not {"masses", "intervals"} & set(dir(result))
+    assert "counted" not in dir(pulens.decide(LABELS, SCORES, class_prior=0.6, capacity=5, redraws=100))

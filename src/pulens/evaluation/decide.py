@@ -151,14 +151,9 @@ class Decision(ShownAsText):
         return result
 
     @property
-    def counted(self) -> Evidence:
-        """The rows as they were counted, with their class prior: weights of cells are not rows."""
-        return self.evidence.counted
-
-    @property
     def clusters(self) -> Clustering | None:
         """How many clusters rows belong to; ``None`` where nobody said."""
-        return Clustering.of(self.counted)
+        return Clustering.of(self.evidence.counted)
 
     @property
     def flag(self) -> str | None:
@@ -204,7 +199,7 @@ class Decision(ShownAsText):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        told = self.counted
+        told = self.evidence.counted  # weights of cells are not rows
         labelled, unlabelled, negative = told.tally.totals
         return {
             "threshold": None if self.threshold is None else _plain(self.threshold),

@@ -203,10 +203,10 @@ class Evaluation:
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        return _Estimates(self.masses, self.threshold, self.intervals, self._contradiction)
+        return _Estimates(self._masses, self.threshold, self._intervals, self._contradiction)
 
     @property
-    def masses(self) -> Evidence:
+    def _masses(self) -> Evidence:
         """What numbers are read off: the rows as counted, or the tally that strata or the labelling weight."""
         return self.read.masses
 
@@ -258,7 +258,7 @@ class Evaluation:
         from pulens.strata import cell_table
 
         without = replace(self.pooled, resampling=None)  # values are all that is asked of it here
-        return cell_table(self.within, self.threshold, self.intervals, self.estimates, without.estimates)
+        return cell_table(self.within, self.threshold, self._intervals, self.estimates, without.estimates)
 
     @cached_property
     def _contradiction(self) -> Contradiction | None:
@@ -272,7 +272,7 @@ class Evaluation:
     @cached_property
     def threshold_interval(self) -> Interval | None:
         """How far the threshold would move if it were chosen on other such rows; ``None`` if it was given."""
-        return None if self.intervals is None else self.intervals.of_threshold()
+        return None if self._intervals is None else self._intervals.of_threshold()
 
     @cached_property
     def clusters(self) -> Clustering | None:
@@ -285,11 +285,11 @@ class Evaluation:
         def at(prior: float) -> float:
             return value(metric, tally, self.evidence.assumptions_at(prior), self.threshold)
 
-        effect = None if self.intervals is None else self.intervals.design_effect(metric, self.threshold, at)
+        effect = None if self._intervals is None else self._intervals.design_effect(metric, self.threshold, at)
         return Clustering.of(self.evidence, first, effect)
 
     @cached_property
-    def intervals(self) -> MetricIntervals | None:
+    def _intervals(self) -> MetricIntervals | None:
         """What finds the intervals of metrics; ``None`` where none are wanted."""
         if self.resampling is None:
             return None
@@ -345,7 +345,7 @@ class Evaluation:
         result = hardly_known(self.evidence)
         if self.read.can_be_ruled_out:
             result = [*impossible_rate(self.evidence, beyond_chance=beyond_chance), *result]
-        areas = [] if self.contradiction is not None or self._explains_any_rows else impossible_areas(self.masses)
+        areas = [] if self.contradiction is not None or self._explains_any_rows else impossible_areas(self._masses)
         return [*areas, *result]
 
     @property
@@ -356,7 +356,7 @@ class Evaluation:
     @cached_property
     def table(self) -> Contingency:
         """Recovered contingency tables at every threshold."""
-        return recover(self.masses.tally, self.masses.assumptions)
+        return recover(self._masses.tally, self._masses.assumptions)
 
     @property
     def roc(self) -> Curve:
@@ -397,10 +397,10 @@ class Evaluation:
         if threshold is not None and demands:
             raise PulensError(f"a threshold and {next(iter(demands))}= both set the threshold: give one of them.")
         number = check_threshold(self.best_threshold(**demands) if demands else threshold)
-        every = _Estimates(self.masses, number, self.intervals, self._contradiction)
+        every = _Estimates(self._masses, number, self._intervals, self._contradiction)
         result = {name: every.of(name) for name, metric in METRICS.items() if metric.reads == "threshold"}
         nearest = None if self._contradiction is None else self._contradiction.table(number)
-        table = recover_at(self.masses.tally, self.masses.assumptions, number) if nearest is None else nearest
+        table = recover_at(self._masses.tally, self._masses.assumptions, number) if nearest is None else nearest
         return OperatingPoint(number, table, FrozenMapping(result))
 
     def best_threshold(self, metric: str | None = None, **parameters: Any) -> float:
@@ -420,7 +420,7 @@ class Evaluation:
         if metric is None and any(name in DEMANDS for name in parameters):
             return demanded_threshold(self, parameters)
         named = {} if metric is None else {"metric": metric}
-        return best_threshold(self.masses, **named, **parameters)
+        return best_threshold(self._masses, **named, **parameters)
 
     def _random_labels(self, which: str = "") -> Evaluation:
         """The evaluation that takes labels for random: what is derived for those starts from it."""
@@ -482,9 +482,9 @@ class Evaluation:
     def _top(self, k: Any, only: Collection[str] | None = None) -> Top:
         from pulens.evaluation.top import top
 
-        asked: dict[str, Any] = {"doubts": self.intervals, "contradiction": self._contradiction}
-        result = top(self.masses, k, only=only, **asked)
-        if self.masses is self.evidence:
+        asked: dict[str, Any] = {"doubts": self._intervals, "contradiction": self._contradiction}
+        result = top(self._masses, k, only=only, **asked)
+        if self._masses is self.evidence:
             return result
         rows = RankedList.of(self.tally, self.evidence.assumptions)  # weights are not rows
         return replace(result, labelled=float(rows.kinds[0] @ rows.membership(result.k)))
@@ -500,7 +500,7 @@ class Evaluation:
         """
         from pulens.evaluation.top import ladder_of
 
-        rows = RankedList.of(self.masses.tally, self.masses.assumptions).rows
+        rows = RankedList.of(self._masses.tally, self._masses.assumptions).rows
         return tuple(self._top(k, only=()) for k in ladder_of(rows))
 
     def _queries(self, per: str) -> Queries:
@@ -530,7 +530,7 @@ class Evaluation:
         [0.500, 0.667]
         """
         own = self._random_labels("cells-sensitivity")
-        asked = {"factor": factor, "favours": favours, "doubts": own.intervals, **self._at_own(metric, options)}
+        asked = {"factor": factor, "favours": favours, "doubts": own._intervals, **self._at_own(metric, options)}
         return sensitivity(own.evidence, metric, **asked)
 
     def sensitivity_curve(self, metric: str, *, factors: Any = None, **options: Any) -> tuple[Curve, Curve]:
@@ -940,7 +940,7 @@ def _with_reviews(
 def _standing(draft: Evaluation, pooled: Evidence | None, threshold: float | None, choice: str) -> Evaluation:
     """The evaluation at a threshold, given or the one with the best F1, with the rows without strata as ``pooled``."""
     at, choice = (
-        (best_threshold(draft.masses), "best f1 on these rows")
+        (best_threshold(draft._masses), "best f1 on these rows")
         if threshold is None
         else (check_threshold(threshold), choice)
     )

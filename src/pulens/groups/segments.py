@@ -731,6 +731,6 @@ def estimate_in(evaluation: Evaluation, name: str) -> Estimate:
     facts = find(name)
     if facts.listed:
         return evaluation.estimates[name]
-    options: Any = {"threshold": evaluation.threshold, "doubts": evaluation.intervals}
-    result = estimate_metric(name, facts, evaluation.masses, **options, contradiction=evaluation._contradiction)
+    options: Any = {"threshold": evaluation.threshold, "doubts": evaluation._intervals}
+    result = estimate_metric(name, facts, evaluation._masses, **options, contradiction=evaluation._contradiction)
     return withhold(result, facts)

@@ -193,7 +193,7 @@ def _at(threshold: float) -> str:
 
 
 def _head(decision: Decision) -> list[str]:
-    counted = decision.counted
+    counted = decision.evidence.counted
     labelled, unlabelled, negative = counted.tally.totals
     known = f", {negative:,.10g} known negative" if negative else ""
     lines = titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}")

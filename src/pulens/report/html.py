@@ -127,12 +127,12 @@ def _weighted(evaluation: Evaluation) -> Evidence | None:
     """The evidence whose labelled rows are weighted, by cells or by the labelling; ``None`` where all count alike."""
     if evaluation.within is not None:
         return as_rows(evaluation.within)
-    return None if evaluation.masses is evaluation.evidence else evaluation.masses
+    return None if evaluation._masses is evaluation.evidence else evaluation._masses
 
 
 def _slider_note(evaluation: Evaluation) -> str:
     """What stays while a slider moves."""
-    weighted = "random" if evaluation.masses is evaluation.evidence else "practice"
+    weighted = "random" if evaluation._masses is evaluation.evidence else "practice"
     return SLIDERS_KEEP[weighted if evaluation.within is None else "cells"]
 
 
@@ -196,7 +196,7 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     from pulens.calibration import reliability
     from pulens.report.calibration_page import reliability_data
 
-    diagram = reliability(evaluation.masses, scores_are=scores_are, labelling="random")  # what is said is in them
+    diagram = reliability(evaluation._masses, scores_are=scores_are, labelling="random")  # what is said is in them
     return reliability_data(_weighted(evaluation) or evaluation.evidence, diagram, scores_are)
 
 

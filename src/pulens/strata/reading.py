@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,7 +39,7 @@ def read_cells(source: Any, scores: Any, within: Any, reading: ReadOptions, **op
 def columns_of(within: Any, reading: ReadOptions) -> tuple[str, ...]:
     """The columns whose values make strata; what names none is refused."""
     names = (within,) if isinstance(within, str) else within
-    if not isinstance(names, Sequence) or not names or not all(isinstance(name, str) and name for name in names):
+    if not isinstance(names, list | tuple) or not names or not all(isinstance(name, str) and name for name in names):
         raise InputError(
             f"labelled_within must name a column of the table, or several that cross, got {shown(within)}. Beside "
             "arrays of labels and scores it holds each row's cell."

@@ -16,10 +16,8 @@ from python_calls.values import for_option
 ALL = tuple(getattr(pulens, name) for name in pulens.__all__ if inspect.isclass(getattr(pulens, name)))
 # kernels that the package calls itself, with what it has checked
 TRUSTING = {
-    "above", "blocks", "increments", "mapped", "without", "content", "heading", "binned", "evidence", "counts_of",
-    "of", "told", "enlarged", "population", "plausible", "allocated", "chances", "sibling_share", "are_ranges",
-    "counts", "bucket_counts", "at_least", "refined", "log_density", "with_labels", "standing_at", "aside",
-    "correlations_of_models",
+    "above", "blocks", "increments", "mapped", "without", "binned", "evidence", "counts_of", "of", "told", "enlarged",
+    "plausible", "allocated", "at_least", "refined", "log_density", "standing_at", "correlations_of_models",
 }  # fmt: skip
 DRAWN = 0.1  # how often a picture is drawn: it takes as long as ten other calls
 

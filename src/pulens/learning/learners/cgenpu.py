@@ -46,8 +46,6 @@ class ConditionalProgram(PinnedCut):
 
     def stages(self) -> list[Stage]:
         size = self.value("batch_size")
-        if self.value("noise") not in NOISES:
-            raise InputError(f"noise must be one of {listed(NOISES)}, got {self.value('noise')!r}.")
         self.outputs = Outputs(self.value("output"), self.stack.data)
         self.kinds = torch.tensor(list(KINDS.values()), device=self.stack.data.device).repeat_interleave(size, 0)
         batches = Drawn({"labelled": size, "unlabelled": size}, fixed_steps=self.value("steps_per_epoch"))
@@ -128,7 +126,7 @@ class CGenPU(Generates, PULearner):
     selection: str = "last"  #: as the authors do; with a class prior "proxy_auc" is better: the game goes up and down
     aux_strength: float = 1.0  #: weight of the classifier's terms against the discriminator's
     latent: int = setting(32, least=1)  #: length of the noise vector
-    noise: str = "uniform"  #: on [-1, 1], as the authors do, or "normal"
+    noise: str = setting("uniform", among=NOISES)  #: on [-1, 1], as the authors do, or "normal"
     hidden: tuple[int, ...] = (128, 128, 128)  #: widths of generator and discriminator for vectors; pictures convolve
     #: None scales tables, unless all values lie within [-1, 1]: then generated rows keep the range of the data
     standardise: bool | None = None

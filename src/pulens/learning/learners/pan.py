@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import torch
 
-from pulens.errors import InputError, listed
 from pulens.learning.learners.base.facts import GENERATIVE, Learner
 from pulens.learning.learners.base.settings import setting
 from pulens.learning.learners.parts.break_even import PinnedCut
@@ -29,8 +28,6 @@ class PredictiveAdversarialProgram(PinnedCut):
     network_names = ("network", "discriminator")
 
     def stages(self) -> list[Stage]:
-        if self.value("objective") not in OBJECTIVES:
-            raise InputError(f"objective must be one of {listed(OBJECTIVES)}, got {self.value('objective')!r}.")
         sizes = {"labelled": self.value("labelled_batch_size"), "unlabelled": self.value("batch_size")}
         both = (
             self.adam(betas=(0.5, 0.999)),
@@ -78,7 +75,7 @@ class PAN(PULearner):
 
     selection: str = "proxy_auc"
     pull: float = 0.1  #: the paper's lambda, how strongly the two networks pull at each other
-    objective: str = "means"  #: the paper's; "sums" for the authors' program
+    objective: str = setting("means", among=OBJECTIVES)  #: the paper's; "sums" for the authors' program
     epochs: int = 60
     batch_size: int = setting(256, least=1)  #: unlabelled rows of a step
     labelled_batch_size: int = setting(64, least=1)

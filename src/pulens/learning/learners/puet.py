@@ -29,6 +29,7 @@ from pulens.learning.learners.base.tables import numbers_only
 from pulens.learning.learners.forest.growth import Tree, check_forest, grow
 from pulens.learning.learners.forest.impurity import LOSSES, RISKS, TOLERANCE, NodeRisk
 from pulens.learning.learners.forest.node_search import ELEMENTS, Growth, NodeSearch
+from pulens.scalars import is_among
 from pulens.scenario import DEFAULT_SCENARIO, Scenario, check_scenario
 from pulens.types import Booleans, Floats
 
@@ -253,7 +254,7 @@ class PUET(StoredAsArrays):
             check_count(name, getattr(self, name))
         if self.max_depth is not None:
             check_count("max_depth", self.max_depth)
-        if self.max_features == "sqrt":
+        if is_among(self.max_features, ("sqrt",)):
             tried = ceil(sqrt(features))
         elif self.max_features is None:
             tried = features

@@ -127,12 +127,6 @@ class FenceProgram(Program):
     def __init__(self, stack: Stack) -> None:
         super().__init__(stack)
         levels = self.value("levels")
-        if levels < 1:
-            raise InputError(f"levels must be at least 1, got {levels!r}.")
-        if self.value("fence") not in FENCES:
-            raise InputError(f"fence must be 'separate' or 'shared', got {self.value('fence')!r}.")
-        if self.value("loss") not in LOSSES or self.value("loss") == "zero-one":
-            raise InputError(f"loss must be 'logistic' or 'sigmoid', got {self.value('loss')!r}.")
         if self.value("fence") == "shared" and self.value("loss") != "logistic":
             raise InputError("fence='shared' shifts the threshold of one network, which needs loss='logistic'.")
         self.watched = stack.held_out
@@ -284,8 +278,9 @@ class PULCPBF(PULearner):
     """
 
     levels: int = setting(9, least=1)  #: k / (levels + 1) for k = 1 .. levels
-    fence: str = "separate"  #: a network per level; "shared" trains one and shifts its threshold (logistic loss only)
-    loss: str = "logistic"  #: of the fence, or "sigmoid"
+    #: a network per level; "shared" trains one and shifts its threshold (logistic loss only)
+    fence: str = setting("separate", among=FENCES)
+    loss: str = setting("logistic", among=("logistic", "sigmoid"))  #: of the fence, or "sigmoid"
     fence_epochs: int = 120  #: passes over the labelled rows, at most
     #: stop after this many without a lower risk on held-out PU rows; None never stops
     fence_patience: int | None = setting(20, least=1)

@@ -31,8 +31,6 @@ from pulens.learning.learners.stack.streams import Streams
 from pulens.learning.learners.stack.warm_start import WarmStart
 from pulens.scenario import Scenario, check_scenario
 
-PRECISIONS = ("float32", "tf32", "bfloat16")
-
 
 def fit_many(
     learners: Sequence[Any],
@@ -124,8 +122,6 @@ def _check_stack(learners: Sequence[Any], convolution: str | None) -> None:
     _check_alike(learners)
     first = learners[0]
     check_selection(first.selection)
-    if first.precision not in PRECISIONS:
-        raise InputError(f"precision must be one of {listed(PRECISIONS)}, got {first.precision!r}.")
     if convolution is not None and convolution not in CONVOLUTIONS:
         raise InputError(f"convolution must be one of {listed(CONVOLUTIONS)}, got {convolution!r}.")
 

@@ -36,6 +36,7 @@ from pulens.learning.learners.stack.rescue import fit_rescued, take_over
 from pulens.scenario import DEFAULT_SCENARIO
 from pulens.types import Floats
 
+PRECISIONS = ("float32", "tf32", "bfloat16")
 WORTH_A_THREAD = 50_000  # numbers of a batch
 
 
@@ -69,7 +70,7 @@ class PULearner(PUClassifier):
     patience: int | None = setting(None, least=1)
     optimiser: str = setting("adam", among=KINDS)  #: "adam" (coupled weight decay), "adamw" or "sgd"
     device: str = "auto"
-    precision: str = "float32"  #: "tf32" or "bfloat16" are faster on GPUs
+    precision: str = setting("float32", among=PRECISIONS)  #: "tf32" or "bfloat16" are faster on GPUs
     compile: bool = False  #: hand the forward pass to torch.compile
     deterministic: bool = False  #: only deterministic kernels; matters on GPUs
     progress: bool = True  #: a progress bar on terminals
