@@ -207,8 +207,8 @@ def test_the_fence_recovers_a_known_posterior():
     ("changes", "message"),
     [
         ({"levels": 0}, "levels must be a whole number of at least 1, got 0"),
-        ({"fence": "wooden"}, "fence must be 'separate' or 'shared', got 'wooden'"),
-        ({"loss": "hinge"}, "loss must be 'logistic' or 'sigmoid', got 'hinge'"),
+        ({"fence": "wooden"}, "fence must be one of 'separate', 'shared', got 'wooden'"),
+        ({"loss": "hinge"}, "loss must be one of 'logistic', 'sigmoid', got 'hinge'"),
         ({"loss": "sigmoid", "fence": "shared"}, "needs loss='logistic'"),
     ],
 )
