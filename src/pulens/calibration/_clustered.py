@@ -98,8 +98,6 @@ gaps_of.register(WeightedEvidence, gaps_within)
 
 def times_as_noisy(evidence: Evidence, counted: BinCounts) -> float:
     """How many times as far as with independent rows the gaps of a calibrated model would be from zero."""
-    if evidence.buckets is None and evidence.within is None:
-        return 1.0
     masses = MassMap.of(evidence.tally.totals, evidence.assumptions)
     alone = float(BinGaps.of(counted, masses).deviation.sum())
     together = gaps_of(evidence, counted, masses, evidence.class_prior.unlabelled).deviation.sum()

@@ -34,7 +34,6 @@ from pulens.priors.known_negatives import notice_of_recovery
 from pulens.recovery.feasibility import CHANCE_LIMIT
 from pulens.scalars import real
 from pulens.selection import told_under, under_labelling
-from pulens.strata import cell_notices
 from pulens.types import Floats
 
 FEW_LABELLED = 30
@@ -166,7 +165,7 @@ def error_of_samples(
     """
     evidence = samples[0][0]
     doubt = uncertainty_of_scores(evidence)
-    own = doubt.own_setting if evidence.within is None else doubt.setting(None)
+    own = doubt.setting(None)
     power = check_norm(norm)
     tail = one_tail(check_confidence(confidence))
     known = _ErrorOfBins(samples, power)
@@ -367,9 +366,7 @@ def _other_norm(
 
 def _notices(result: CalibrationError, evidence: Evidence, counted: BinCounts, masses: MassMap) -> tuple[Notice, ...]:
     notices = [*evidence.class_prior.notices, *notice_of_recovery(evidence.tally, evidence.scenario)]
-    notices += few_clusters(evidence.counted)
-    if evidence.within is not None:
-        notices += cell_notices(evidence.within)
+    notices += [*few_clusters(evidence.counted), *evidence.notices]
     rows = evidence.tally.totals.unlabelled if masses.unlabelled_only else evidence.tally.totals.rows
     if result.binning == "mass" and rows < 2 * result.bins:
         notices.append(

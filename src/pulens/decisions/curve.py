@@ -181,7 +181,7 @@ def decision_curve(
 def _alone(evidence: Evidence, worlds: float) -> tuple[Evidence, Contradiction | None]:
     """The evidence, of a single cell that cell's, and what its rows rule out."""
     own = evidence.by_itself
-    return own, None if own.within is not None or own.explains_any_rows else find_contradiction(own, worlds)
+    return own, find_contradiction(own, worlds) if own.can_be_ruled_out else None
 
 
 def _around(
