@@ -14,7 +14,6 @@ import pytest
 from pulens.report.html import asset
 from pulens.report.one_file import SHARED, TEMPLATES, computing_script
 from pulens.report.script_templates import templates_as_script
-from pulens.report.slimming import slim_script
 
 REQUESTS = """
 const plain = (key, value) => (typeof value === "number" && !Number.isFinite(value) ? null : value);
@@ -98,9 +97,9 @@ LINES = """
 
 
 def page_scripts():
-    """All that the page computes and fills with, slimmed as it is there."""
-    shared, filling = (slim_script("\n".join(map(asset, names))) for names in (SHARED, ["one_file/filling.js"]))
-    templates = slim_script(templates_as_script(TEMPLATES))
+    """All that the page computes and fills with."""
+    shared, filling = ("\n".join(map(asset, names)) for names in (SHARED, ["one_file/filling.js"]))
+    templates = templates_as_script(TEMPLATES)
     return "\n".join([shared, computing_script(), templates, filling])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from pulens.audits.estimates import estimated_positives
 from pulens.audits.limits import stratum_limits
-from pulens.notice import Severity
 from pulens.report.audit_summary import (
     AuditRow,
     AuditSummary,
@@ -21,6 +20,7 @@ from pulens.report.audit_summary import (
     range_words,
     summarise_audit,
 )
+from pulens.report.axis import Axis, ends_of, plain
 from pulens.report.html import render
 from pulens.report.words import title_of
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pulens.estimate import Estimate
 
 SCRIPTS = ("words.js", "chart.js", "figures.js", "labelling_curve.js", "audit.js", "theme.js")
+WHOLE = Axis(0.0, 1.0)
 
 
 def audit_page(
@@ -62,8 +63,7 @@ def audit_page(
         verdict=audit_verdict(result),
         labelling=summary.labelling,
         identified=summary.identified,
-        alarming=[notice for notice in result.notices if notice.severity > Severity.NOTE],
-        notes=[notice for notice in result.notices if notice.severity == Severity.NOTE],
+        notices=result.notices,
         table=columns_table(summary),
         strata=_strata(result, edges),
         has_curve=curve is not None,
@@ -94,41 +94,18 @@ def columns_table(summary: AuditSummary) -> dict[str, Any]:
 
 def _picture(row: AuditRow) -> dict[str, Any] | None:
     """Where bars and dots lie, in per cent of an axis around all of them."""
-    numbers = _numbers(row.assuming_nothing)
-    beside = None if row.recovered is None or math.isnan(row.recovered.value) else row.recovered.value
-    numbers += [] if beside is None else [beside]
-    if not numbers:
+    one = row.assuming_nothing
+    beside = math.nan if row.recovered is None else row.recovered.value
+    numbers = [*([] if one is None else ends_of(one.value, one.interval)), beside]
+    if all(map(math.isnan, numbers)):
         return None
-    step = 0.1 if max(numbers) - min(numbers) > 0.1 else 0.01
-    low = math.floor(min(numbers) / step + 1e-9) * step
-    high = max(math.ceil(max(numbers) / step - 1e-9) * step, low + step)
-
-    def place(value: float) -> str:
-        return f"{1 + 98 * (value - low) / (high - low):.2f}%"
-
+    axis = Axis.around(numbers, finest=0.01)
     return {
-        "one": _bar(row.assuming_nothing, place),
-        "recovered": "" if beside is None else place(beside),
-        "from": _tick(low),
-        "to": _tick(high),
+        "one": None if one is None or one.interval is None else axis.picture(one.value, one.interval),
+        "recovered": "" if math.isnan(beside) else axis.at(beside),
+        "from": axis.ticks[0],
+        "to": axis.ticks[1],
     }
-
-
-def _numbers(result: Estimate) -> list[float]:
-    """The value and the ends of its interval, where there are any."""
-    ends = [] if result.interval is None else [result.interval.low, result.interval.high]
-    return ends if math.isnan(result.value) else [result.value, *ends]
-
-
-def _bar(result: Estimate, place: Callable[[float], str]) -> dict[str, str] | None:
-    if result.interval is None:
-        return None
-    at = "" if math.isnan(result.value) else place(result.value)
-    return {"low": place(result.interval.low), "high": place(result.interval.high), "at": at}
-
-
-def _tick(value: float) -> str:
-    return f"{value:.2f}".rstrip("0").rstrip(".") or "0"
 
 
 def _strata(result: AuditResult, edges: tuple[float, ...] | None) -> dict[str, Any]:
@@ -156,9 +133,9 @@ def _strata(result: AuditResult, edges: tuple[float, ...] | None) -> dict[str, A
                 "found": f"{found:,}",
                 "undecided": f"{undecided:,}" if undecided else "",
                 "labelled": f"{int(counts.labelled[place]):,}",
-                "low": f"{1 + 98 * low:.2f}%",
-                "high": f"{1 + 98 * high:.2f}%",
-                "at": "" if math.isnan(share) else f"{1 + 98 * share:.2f}%",
+                "low": WHOLE.at(low),
+                "high": WHOLE.at(high),
+                "at": "" if math.isnan(share) else WHOLE.at(share),
                 "share_words": f"{value} ({low:.3f} to {high:.3f})",
             }
         )
@@ -196,7 +173,7 @@ def _forecast(result: AuditResult, forecast: AuditForecast) -> dict[str, Any]:
     return {
         "budgets": [spent, *(forecast.budgets[place] for place in ahead)],
         "widths": {
-            name: [_width_now(result, name), *(_finite(widths[name][place]) for place in ahead)] for name in names
+            name: [_width_now(result, name), *(plain(widths[name][place]) for place in ahead)] for name in names
         },
         "titles": {name: "Class prior" if name == "class_prior" else title_of(name) for name in names},
         "spent": spent,
@@ -205,11 +182,7 @@ def _forecast(result: AuditResult, forecast: AuditForecast) -> dict[str, Any]:
 
 def _width_now(result: AuditResult, name: str) -> float | None:
     interval = result.estimates[name].interval
-    return None if interval is None else _finite(interval.width)
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
+    return None if interval is None else plain(interval.width)
 
 
 def _provenance(result: AuditResult, plan: AuditPlan | None) -> list[tuple[str, str]]:

@@ -12,9 +12,9 @@ from pulens.calibration.masses import count_bins
 from pulens.calibration.probabilities import as_probabilities
 from pulens.calibration.recalibrators import RECALIBRATORS
 from pulens.estimate import Estimate
-from pulens.notice import Severity, worst_first
+from pulens.notice import worst_first
 from pulens.report.calibration import recalibrated_words, verdict_words
-from pulens.report.html import render
+from pulens.report.html import interval_name_of, render
 from pulens.report.page_data import largest_possible_prior, prior_data, track_end
 from pulens.report.thinning import thin
 from pulens.report.words import assumed, counts_of, prior_words, title_of
@@ -89,9 +89,6 @@ def calibration_page(
         data |= {"bins": bins, "ends": bins.pop("ends")}
     if recalibration is not None:
         data["map"] = _map(evidence, recalibration, scores_are)
-    interval = told.class_prior.interval
-    ranged = "range" if interval is None or interval.confidence is None else f"{interval.confidence:.0%} interval"
-    ordered = worst_first(notices)
     return render(
         "calibration.html.j2",
         SCRIPTS,
@@ -101,12 +98,11 @@ def calibration_page(
         verdict=_sentences(reliability, verdict, recalibration),
         prior_sentence=prior_words(told),
         population=evidence.target_population,
-        alarming=[notice for notice in ordered if notice.severity > Severity.NOTE],
-        notes=[notice for notice in ordered if notice.severity == Severity.NOTE],
+        notices=worst_first(notices),
         has_diagram=reliability is not None,
         has_map=recalibration is not None,
         map_words="" if recalibration is None else _map_words(recalibration.method),
-        interval_name=ranged if interval is not None else "",
+        interval_name=interval_name_of(told.class_prior.interval),
         rows=_rows(reliability, others, recalibration),
         assumptions=assumed(
             evidence, evidence.labelling, "" if evidence.within is None else evidence.within.cells.words

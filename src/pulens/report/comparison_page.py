@@ -10,6 +10,7 @@ from pulens.comparison.answer import verdict
 from pulens.errors import spoken
 from pulens.metrics import METRICS
 from pulens.notice import Severity
+from pulens.report.axis import plain
 from pulens.report.comparison import difference_cells, found_by, ordered_pairs, p_words, whose_prior
 from pulens.report.html import render
 from pulens.report.summary import MARK
@@ -55,8 +56,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         found_by=found_by(comparison),
         clusters="" if comparison.clusters is None else str(comparison.clusters),
         assumptions=assumed(comparison.evidence, comparison.labelling, " and ".join(comparison.within or ())),
-        alarming=[one for one in comparison.notices if one.severity > Severity.NOTE and str(one) not in said],
-        notes=[notice for notice in comparison.notices if notice.severity == Severity.NOTE],
+        notices=[one for one in comparison.notices if one.severity == Severity.NOTE or str(one) not in said],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
         reviewed=_reviewed(comparison),
         has_bands=comparison.bands is not None,
@@ -86,7 +86,7 @@ def _worth(comparison: Comparison) -> dict[str, Any] | None:
         "rates": [rates[model] for model in comparison.models],
         "pairs": [
             {
-                "ratio": _plain(pair.ratio),
+                "ratio": plain(pair.ratio),
                 "low": None if pair.ratio_interval is None else pair.ratio_interval.low,
                 "high": None if pair.ratio_interval is None else pair.ratio_interval.high,
             }
@@ -141,12 +141,12 @@ def _metric(comparison: Comparison, name: str) -> dict[str, Any]:
     order, facts = comparison.order[name], METRICS.get(name)
     return {
         "title": title_of(name),
-        "lowest": None if facts is None else _plain(facts.lowest),
-        "highest": None if facts is None else _plain(facts.highest),
+        "lowest": None if facts is None else plain(facts.lowest),
+        "highest": None if facts is None else plain(facts.highest),
         "band": _band(comparison, name),
         "sign": 1 if comparison.higher_is_better[name] else -1,
         "priors": order.class_priors.tolist(),
-        "values": {model: [_plain(value) for value in values] for model, values in order.values.items()},
+        "values": {model: [plain(value) for value in values] for model, values in order.values.items()},
         "pairs": [[pair.first, pair.second] for pair in ordered_pairs(comparison, name)],
         "intervals": [
             None if pair.interval is None else [pair.interval.low, pair.interval.high]
@@ -201,7 +201,3 @@ def _value(result: Estimate) -> str:
 
 def _ends(interval: Interval | None, sign: str = "") -> str:
     return "" if interval is None else f"{interval.low:{sign}.3f} to {interval.high:{sign}.3f}"
-
-
-def _plain(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None

@@ -6,16 +6,16 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from pulens.notice import Severity
+from pulens.report.axis import plain
 from pulens.report.decision import decision_sentences
-from pulens.report.html import render
+from pulens.report.html import interval_name_of, render
 from pulens.report.page_data import counted_data, largest_possible_prior, prior_data, track_end
 from pulens.report.summary import MARK
 from pulens.report.thinning import thin
 from pulens.report.words import amount, assumed, counts_of, percent, prior_words
 
 if TYPE_CHECKING:
-    from pulens.estimate import Estimate, Interval
+    from pulens.estimate import Estimate
     from pulens.evaluation.decide import Decision
 
 SCRIPTS = (
@@ -60,12 +60,11 @@ def decision_page(decision: Decision, *, title: str | None = None, column: str =
         prior_sentence=prior_words(evidence.counted),
         population=evidence.target_population,
         interval_name="" if decision.confidence is None else f"{decision.confidence:.0%} interval",
-        prior_interval_name=_prior_interval_name(interval),
+        prior_interval_name=interval_name_of(interval),
         tiles=_tiles(decision),
         card=result,
         assumptions=assumed(evidence, evidence.labelling),
-        alarming=[notice for notice in decision.notices if notice.severity > Severity.NOTE],
-        notes=[notice for notice in decision.notices if notice.severity == Severity.NOTE],
+        notices=decision.notices,
         thinning="" if result is None else _thinning(data["thinning"]),
     )
 
@@ -86,11 +85,11 @@ def _card(decision: Decision) -> dict[str, Any] | None:
         "track": [max(low, cheapest_flag, 1e-6), min(high, HIGHEST_RATIO)],
         "allowed": {
             "none": decision.allowed.none,
-            "highest": _plain(decision.allowed.highest),
-            "lowest": _plain(decision.allowed.lowest),
+            "highest": plain(decision.allowed.highest),
+            "lowest": plain(decision.allowed.lowest),
         },
         "home": {
-            "threshold": _plain(decision.threshold or 0.0),
+            "threshold": plain(decision.threshold or 0.0),
             "cost": {"value": cost.value, "low": None, "high": None}
             | ({} if cost.interval is None else {"low": cost.interval.low, "high": cost.interval.high}),
         },
@@ -140,10 +139,6 @@ def _words(decision: Decision, none: float, everybody: float) -> str:
     )
 
 
-def _plain(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
-
-
 def _data(decision: Decision) -> dict[str, Any]:
     """Counts and class prior, as pages of evaluations carry them."""
     evidence = decision.evidence
@@ -172,12 +167,6 @@ def _thinning(thinning: dict[str, int]) -> str:
         f"This page holds {thinning['kept']:,} of {thinning['of']:,} distinct scores: the report's numbers are exact, "
         "and a cheapest threshold that the page finds by itself is the cheapest of these."
     )
-
-
-def _prior_interval_name(interval: Interval | None) -> str:
-    if interval is None:
-        return ""
-    return "range" if interval.confidence is None else f"{interval.confidence:.0%} interval"
 
 
 def _tiles(decision: Decision) -> list[dict[str, str]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.groups.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS
+from pulens.report.axis import Axis, ends_of
 from pulens.report.gaps import audit_words, equal_words, heading_of, in_points, needs_words, shown_groups, verdict_of
 from pulens.report.html import render
 from pulens.report.segments import LONGEST_NAME, shortened
@@ -63,7 +64,8 @@ def gaps_page(result: Sequence[Gaps], *, title: str | None = None) -> str:
 def _part(gaps: Gaps, place: int) -> dict[str, Any]:
     """One column: what its tables show."""
     shown, left = shown_groups(gaps, MOST_UNTESTED)
-    axis = _axis([group for group in shown if group.estimate.interval is not None])
+    tested = [group.estimate for group in shown if group.estimate.interval is not None]
+    axis = Axis.around(end for one in tested for end in ends_of(one.value, one.interval))
     widest = max((max(abs(gap.low), abs(gap.high)) for gap in (*gaps.differences, *gaps.against_rest)), default=0.1)
     reach = math.ceil(10 * widest) / 10 or 0.1
     rest = {id(gap.first): gap for gap in gaps.against_rest}
@@ -74,10 +76,10 @@ def _part(gaps: Gaps, place: int) -> dict[str, Any]:
         "verdict": _isolated(gaps),
         "test": equal_words(gaps),
         "heading": heading_of(gaps),
-        "axis": tuple(map(_tick, axis)),
+        "axis": axis.ticks,
         "reach": f"{100 * reach:.0f}" if in_points(gaps) else f"{reach:.3g}",
         "in_points": in_points(gaps),
-        "whole": None if together is None else {"at": _at(together.value, axis), "value": f"{together.value:.3f}"},
+        "whole": None if together is None else {"at": axis.at(together.value), "value": f"{together.value:.3f}"},
         "weighed_by": gaps.rest_weighed_by,
         "groups": [_group(group, axis, rest.get(id(group.name)), reach, gaps) for group in shown],
         "left": left,
@@ -101,19 +103,15 @@ def _isolated(gaps: Gaps) -> str:
     return words
 
 
-def _group(group: GroupRate, axis: tuple[float, float], rest: Gap | None, reach: float, gaps: Gaps) -> dict[str, Any]:
+def _group(group: GroupRate, axis: Axis, rest: Gap | None, reach: float, gaps: Gaps) -> dict[str, Any]:
     estimate, interval = group.estimate, group.estimate.interval
-    picture = None
-    if interval is not None:
-        ends = (_at(number, axis) for number in (estimate.value, interval.low, interval.high))
-        picture = dict(zip(("at", "low", "high"), ends, strict=True))
     return {
         "name": shortened(group.title, LONGEST_TITLE),
         "labelled": f"{group.labelled:,.10g}",
         "value": "undefined" if math.isnan(estimate.value) else f"{estimate.value:.3f}",
         "sorts": "" if math.isnan(estimate.value) else f"{estimate.value:.6g}",
         "ends": "" if interval is None else f"{interval.low:.3f} to {interval.high:.3f}",
-        "picture": picture,
+        "picture": None if interval is None else axis.picture(estimate.value, interval),
         "flagged": "" if math.isnan(group.flagged) else f"{group.flagged:.3f}",
         "flagged_width": "0%" if math.isnan(group.flagged) else f"{100 * group.flagged:.2f}%",
         "rest": None if rest is None else _pair(rest, reach, gaps),
@@ -127,7 +125,7 @@ def _pair(gap: Gap, reach: float, gaps: Gaps) -> dict[str, Any]:
     def number(value: float) -> str:
         return f"{round(scale * value, digits) + 0:.{digits}f}".replace("-", "−")
 
-    axis = (-reach, reach)
+    axis = Axis(-reach, reach)
     return {
         "first": shortened(group_title(gap.first), LONGEST_NAME),
         "second": shortened(group_title(gap.second), LONGEST_NAME),
@@ -135,28 +133,11 @@ def _pair(gap: Gap, reach: float, gaps: Gaps) -> dict[str, Any]:
         "sorts": f"{gap.value:.6g}",
         "ends": f"{number(gap.low)} to {number(gap.high)}",
         "is_clear": gap.is_clear,
-        "at": _at(gap.value, axis),
-        "low": _at(gap.low, axis),
-        "high": _at(gap.high, axis),
+        "at": axis.at(gap.value),
+        "low": axis.at(gap.low),
+        "high": axis.at(gap.high),
         "turns_at": "" if gap.turns_at is None else f"{gap.turns_at:.3g}",
     }
-
-
-def _axis(groups: Sequence[GroupRate]) -> tuple[float, float]:
-    """Whole tenths around all intervals."""
-    ends = [(group.estimate.interval.low, group.estimate.interval.high) for group in groups if group.estimate.interval]
-    low = math.floor(10 * min((low for low, _ in ends), default=0.0)) / 10
-    high = math.ceil(10 * max((high for _, high in ends), default=1.0)) / 10
-    return (low, high) if high > low else (low, low + 0.1)
-
-
-def _at(value: float, axis: tuple[float, float]) -> str:
-    share = (value - axis[0]) / (axis[1] - axis[0])
-    return f"{2 + 96 * min(max(share, 0.0), 1.0):.2f}%"
-
-
-def _tick(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
 
 
 def _assumptions(gaps: Gaps) -> tuple[Assumption, ...]:

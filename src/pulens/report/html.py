@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -102,7 +102,7 @@ def evaluation_page(
             (step.sentence, unbroken(step.call if typed is None else step.shell(typed))) for step in summary.next_steps
         ],
         thinning=thinning_words(data["thinning"]),
-        interval_name=_interval_name(evaluation.class_prior.interval),
+        interval_name=interval_name_of(evaluation.class_prior.interval),
     )
 
 
@@ -136,7 +136,8 @@ def _slider_note(evaluation: Evaluation) -> str:
     return SLIDERS_KEEP[weighted if evaluation.within is None else "cells"]
 
 
-def _interval_name(interval: Interval | None) -> str:
+def interval_name_of(interval: Interval | None) -> str:
+    """What a page calls an interval of the class prior."""
     if interval is None:
         return ""
     return "range" if interval.confidence is None else f"{interval.confidence:.0%} interval"
@@ -153,12 +154,8 @@ def _chips(metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 def _notices(summary: Summary, above: str) -> dict[str, list[Notice]]:
     """Warnings and notes; ``above`` is the code of what is said before the numbers that it is about."""
-    alarming = [notice for notice in summary.notices if notice.severity > Severity.NOTE]
-    return {
-        "against": [notice for notice in alarming if notice.code == above],
-        "alarming": [notice for notice in alarming if notice.code != above],
-        "notes": [notice for notice in summary.notices if notice.severity == Severity.NOTE],
-    }
+    against = [notice for notice in summary.notices if notice.code == above and notice.severity > Severity.NOTE]
+    return {"against": against, "notices": [notice for notice in summary.notices if notice not in against]}
 
 
 def _audit(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
@@ -200,10 +197,13 @@ def _reliability(evaluation: Evaluation, scores_are: str) -> dict[str, Any]:
     return reliability_data(_weighted(evaluation) or evaluation.evidence, diagram, scores_are)
 
 
-def render(name: str, scripts: tuple[str, ...], data: dict[str, Any], /, **context: Any) -> str:
-    """Fill a template; scripts, styles and data go inline."""
+def render(
+    name: str, scripts: tuple[str, ...], data: dict[str, Any], /, *, notices: Iterable[Notice] = (), **context: Any
+) -> str:
+    """Fill a template; scripts, styles and data go inline, and notes of ``notices`` are folded."""
     from markupsafe import Markup
 
+    told = list(notices)
     text: str = template(name).render(
         styles=Markup(asset("page.css")),
         scripts=[Markup(asset(script)) for script in scripts],
@@ -211,6 +211,8 @@ def render(name: str, scripts: tuple[str, ...], data: dict[str, Any], /, **conte
         version=__version__,
         home=HOME,
         made_on=made_on(),
+        alarming=[notice for notice in told if notice.severity > Severity.NOTE],
+        notes=[notice for notice in told if notice.severity == Severity.NOTE],
         **context,
     )
     return text.strip()

@@ -26,7 +26,6 @@ from pulens.metrics.parts.withholding import BECAUSE, WIDE
 from pulens.priors.feasible import UNEVEN
 from pulens.report.html import HOME, SLIDERS_KEEP, asset, script_safe_json, scripts_for, template
 from pulens.report.script_templates import templates_as_script
-from pulens.report.slimming import slim_script, slim_styles
 from pulens.report.summary import MARK
 from pulens.report.words import ASSUMES_RANDOM, IN_PRACTICE, assumptions, status_of, title_of
 from pulens.selection import distortion, inference, labelling, practice, tilts
@@ -192,7 +191,7 @@ fixedFacts.byName = Object.fromEntries(fixedFacts.metrics.map((metric) => [metri
 def computing_script() -> str:
     """All that computes, as one script; the scripts of the report that it shares stand before it."""
     facts = f"const fixedFacts = {script_safe_json(fixed_facts())};{UNPACKING}"
-    return slim_script("\n".join(['"use strict";', facts, *map(asset, COMPUTING)]))
+    return "\n".join(['"use strict";', facts, *map(asset, COMPUTING)])
 
 
 #: The report's own scripts in a scope of their own, so that another table's report can follow; what they listen to
@@ -214,12 +213,12 @@ def one_page() -> str:
     """
     from markupsafe import Markup
 
-    scripts = {name: _inert(slim_script(asset(name))) for name in scripts_for()}
+    scripts = {name: _inert(asset(name)) for name in scripts_for()}
     report = "\n".join([REPORT[0], *scripts.values(), REPORT[1]])
     templates = templates_as_script(TEMPLATES)
-    texts = _inert(slim_script(asset(TEXTS)))
-    script = _inert(slim_script("\n".join([templates, *map(asset, SHOWING)])))
-    styles, own_styles = slim_styles(asset("page.css")), slim_styles(asset("one_file/page.css"))
+    texts = _inert(asset(TEXTS))
+    script = _inert("\n".join([templates, *map(asset, SHOWING)]))
+    styles, own_styles = asset("page.css"), asset("one_file/page.css")
     text = template("one_file.html.j2").render(
         version=__version__,
         home=HOME,
@@ -227,7 +226,7 @@ def one_page() -> str:
         styles=Markup(styles),
         own_styles=Markup(own_styles),
         texts=Markup(texts),
-        computing=Markup(_inert("\n".join([computing_script(), slim_script(asset(WORKER))]))),
+        computing=Markup(_inert("\n".join([computing_script(), asset(WORKER)]))),
         before=Markup(REPORT[0]),
         report_scripts=[(Markup(text), name in SHARED) for name, text in scripts.items()],
         after=Markup(REPORT[1]),

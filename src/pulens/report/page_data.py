@@ -15,6 +15,7 @@ from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import value as metric_value
 from pulens.priors import population_prior
 from pulens.recovery import feasibility, pairwise_auc
+from pulens.report.axis import plain
 from pulens.report.summary import Row, Summary
 from pulens.report.thinning import Thinned, thin
 from pulens.report.words import title_of
@@ -53,7 +54,7 @@ def page_data(evaluation: Evaluation, summary: Summary, weighted: Evidence | Non
         **({} if weighted is None else {"plain": _plain_counts(evaluation.tally, thinned.tally)}),
         "prior": prior,
         "labelling": None if weighted else _labelling(evaluation, summary),
-        "threshold": _plain(evaluation.threshold),
+        "threshold": plain(evaluation.threshold),
         "metrics": [metric_data(row, evaluation) for row in (*summary.ranking, *summary.at_threshold)],
         "histogram": histogram(evaluation.tally),
         "thinning": thinning_data(evidence, thinned, min(limit, top)),
@@ -210,11 +211,11 @@ def metric_data(row: Row, evaluation: Evaluation) -> dict[str, Any]:
         "rests_on": list(recovered.rests_on or ()),
         "only_interval": row.is_a_range,
         "higher_is_better": facts.higher_is_better,
-        "value": _plain(recovered.value),
-        "low": None if interval is None else _plain(interval.low),
-        "high": None if interval is None else _plain(interval.high),
+        "value": plain(recovered.value),
+        "low": None if interval is None else plain(interval.low),
+        "high": None if interval is None else plain(interval.high),
         "confidence": None if interval is None else interval.confidence,
-        "uncorrected": _plain(uncorrected.value),
+        "uncorrected": plain(uncorrected.value),
         "undefined": recovered.undefined_because or facts.undefined_because,
     }
 
@@ -246,7 +247,3 @@ def thinning_data(evidence: Evidence, thinned: Thinned, top: float) -> dict[str,
             "error": float(np.abs(between - (known[1:] + known[:-1]) / 2).max()),
         },
     }
-
-
-def _plain(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None

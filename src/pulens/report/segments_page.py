@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pulens.notice import Severity
+from pulens.report.axis import Axis, ends_of
 from pulens.report.html import render
 from pulens.report.segments import (
     LONGEST_NAME,
@@ -25,6 +27,7 @@ from pulens.report.words import title_of as metric_title
 if TYPE_CHECKING:
     from pulens.estimate import Estimate, Interval
     from pulens.groups.segments import Evaluations, Segment
+    from pulens.priors import ClassPrior
 
 SCRIPTS = ("words.js", "chart.js", "figures.js", "sorting.js", "segments.js", "theme.js")
 MOST_SKIPPED = 500
@@ -56,9 +59,9 @@ def shown_of(result: Evaluations) -> dict[str, Any]:
     """What ``segment_parts.html.j2`` shows: sentences, the table, warnings, what was left out."""
     metrics = result.metrics[:SHOWN]
     shown = [result.segments[segment] for segment in by_value(result, metrics[0])[:MOST_ROWS]]
-    axes = {name: _axis([segment.estimates[name] for segment in shown]) for name in metrics}
+    axes = {name: _around(segment.estimates[name] for segment in shown) for name in metrics}
     priors = [segment.evaluation.class_prior for segment in shown]
-    prior_axis = _ends_of([(prior.value, prior.interval) for prior in priors])
+    prior_axis = _around(priors)
     notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(result)]
     skipped = [(_name(segment), reason) for segment, reason in list(result.skipped.items())[:MOST_SKIPPED]]
     return {
@@ -69,10 +72,10 @@ def shown_of(result: Evaluations) -> dict[str, Any]:
         + ("" if result.clusters is None else f" Rows belong together: {result.clusters}."),
         "interval_name": interval_name_of(result),
         "columns": [
-            {"title": metric_title(name), "place": place, "low": _tick(axes[name][0]), "high": _tick(axes[name][1])}
+            {"title": metric_title(name), "place": place, **_ticks(axes[name])}
             for place, name in enumerate(metrics, start=BEFORE_METRICS)
         ],
-        "prior_column": {"low": _tick(prior_axis[0]), "high": _tick(prior_axis[1])},
+        "prior_column": _ticks(prior_axis),
         "rows": [_row(segment, metrics, axes, prior_axis) for segment in shown],
         "left_out": len(result) - len(shown),
         "skipped": skipped,
@@ -81,9 +84,7 @@ def shown_of(result: Evaluations) -> dict[str, Any]:
     }
 
 
-def _row(
-    segment: Segment, metrics: tuple[str, ...], axes: dict[str, tuple[float, float]], prior_axis: tuple[float, float]
-) -> dict[str, Any]:
+def _row(segment: Segment, metrics: tuple[str, ...], axes: dict[str, Axis], prior_axis: Axis) -> dict[str, Any]:
     line = line_of(segment, metrics)
     prior = segment.evaluation.class_prior
     pictures = [
@@ -106,33 +107,21 @@ def _row(
     }
 
 
-def _picture(value: float, interval: Interval | None, axis: tuple[float, float]) -> dict[str, Any]:
+def _picture(value: float, interval: Interval | None, axis: Axis) -> dict[str, Any]:
     """Where dot and bar lie, in per cent of the axis."""
     if math.isnan(value):
         return {"value": "", "at": None}
-    low, high = (value, value) if interval is None else (interval.low, interval.high)
-
-    def place(number: float) -> str:
-        share = (number - axis[0]) / (axis[1] - axis[0])
-        return f"{2 + 96 * min(max(share, 0.0), 1.0):.2f}%"
-
-    return {"value": f"{value:.6g}", "at": place(value), "low": place(low), "high": place(high)}
+    return {"value": f"{value:.6g}", **(axis.picture(value, interval) or {})}
 
 
-def _axis(estimates: list[Estimate]) -> tuple[float, float]:
-    return _ends_of([(result.value, result.interval) for result in estimates if not math.isnan(result.value)])
+def _around(results: Iterable[Estimate | ClassPrior]) -> Axis:
+    """One axis for every row."""
+    known = [one for one in results if not math.isnan(one.value)]
+    return Axis.around(end for one in known for end in ends_of(one.value, one.interval))
 
 
-def _ends_of(values: list[tuple[float, Interval | None]]) -> tuple[float, float]:
-    """Whole tenths around all intervals, so that every row has the same axis."""
-    lows = [value if interval is None else interval.low for value, interval in values]
-    highs = [value if interval is None else interval.high for value, interval in values]
-    low, high = math.floor(10 * min(lows, default=0.0)) / 10, math.ceil(10 * max(highs, default=1.0)) / 10
-    return (low, high) if high > low else (low, low + 0.1)
-
-
-def _tick(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
+def _ticks(axis: Axis) -> dict[str, str]:
+    return dict(zip(("low", "high"), axis.ticks, strict=True))
 
 
 def _counts(found: Evaluations) -> str:

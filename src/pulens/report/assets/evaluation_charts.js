@@ -46,16 +46,23 @@ const evaluationCharts = (shared) => {
     };
   }
 
+  // What is withheld at the report's class prior has no curve either, until the reader chooses one.
+  const EMPTY = { x: [], y: [], index: [] };
+  const isWithheld = (metric) => samePrior() && raw.metrics.some(({ name, only_interval: open }) => name === metric && open);
+  const caption = (id, isOpen, otherwise) =>
+    (document.querySelector(`#chart-${id} figcaption p`).textContent = isOpen
+      ? "The recovered curve depends on the class prior, which this data barely constrains: choose one with the slider."
+      : otherwise);
+
   const unit = (label) => ({ label, min: 0, max: 1 });
   const builders = {
     roc: (palette) => {
-      const place = {
-        x: shared.current.cells.alarm,
-        y: shared.current.cells.hit,
-      };
+      const isOpen = isWithheld("roc_auc");
+      const shown = isOpen ? EMPTY : shared.current.roc;
       return {
         id: "roc",
         title: "ROC curve",
+        after: () => caption("roc", isOpen, "Positives found against false alarms. The dashed curve counts every unlabelled row as a negative."),
         ratio: 0.86,
         x: unit("false positive rate"),
         y: unit("true positive rate (recall)"),
@@ -70,32 +77,26 @@ const evaluationCharts = (shared) => {
             dash: "6 4",
             name: "uncorrected",
           },
-          {
-            kind: "line",
-            x: shared.current.roc.x,
-            y: shared.current.roc.y,
-            colour: palette.main,
-            width: 2.5,
-            name: "recovered",
-          },
-          here(place.x, place.y, palette),
+          ...(isOpen
+            ? []
+            : [
+                { kind: "line", x: shown.x, y: shown.y, colour: palette.main, width: 2.5, name: "recovered" },
+                here(shared.current.cells.alarm, shared.current.cells.hit, palette),
+              ]),
         ],
-        table: () => curveTable(shared.current.roc, ["false positive rate", "true positive rate"]),
-        trail: trailOf(shared.current.roc, "false positive rate", "recall"),
+        table: () => curveTable(shown, ["false positive rate", "true positive rate"]),
+        trail: trailOf(shown, "false positive rate", "recall"),
       };
     },
     "precision-recall": (palette) => {
       // a precision that is withheld has no curve either, until the reader chooses a class prior
-      const isOpen = samePrior() && raw.metrics.some(({ name, only_interval: open }) => name === "precision" && open);
-      const shown = isOpen ? { x: [], y: [], index: [] } : shared.current.precisionRecall;
+      const isOpen = isWithheld("precision");
+      const shown = isOpen ? EMPTY : shared.current.precisionRecall;
       const prior = shared.current.tables.positive / (shared.current.tables.positive + shared.current.tables.negative);
       return {
         id: "precision-recall",
         title: "Precision-recall curve",
-        after: () =>
-          (document.querySelector("#chart-precision-recall figcaption p").textContent = isOpen
-            ? "The recovered curve depends on the class prior, which this data barely constrains: choose one with the slider."
-            : "Precision as recall increases."),
+        after: () => caption("precision-recall", isOpen, "Precision as recall increases."),
         ratio: 0.86,
         x: unit("recall"),
         y: unit("precision"),

@@ -54,7 +54,7 @@ const auditShown = (() => {
     const step = most - least > 0.1 ? 0.1 : 0.01;
     const low = Math.floor(least / step + 1e-9) * step;
     const high = Math.max(Math.ceil(most / step - 1e-9) * step, low + step);
-    const place = (at) => `${fixed(1 + (98 * (at - low)) / (high - low), 2)}%`;
+    const place = (at) => `${fixed(2 + (96 * (at - low)) / (high - low), 2)}%`;
     const tick = (at) => fixed(at, 2).replace(/0+$/, "").replace(/\.$/, "") || "0";
     const one = interval && { low: place(interval.low), high: place(interval.high), at: Number.isNaN(value) ? "" : place(value) };
     return { one, recovered: "", from: tick(low), to: tick(high) };
@@ -93,9 +93,9 @@ const auditShown = (() => {
         found: whole(found),
         undecided: undecided ? whole(undecided) : "",
         labelled: whole(counts.labelled[k]),
-        low: `${fixed(1 + 98 * low, 2)}%`,
-        high: `${fixed(1 + 98 * high, 2)}%`,
-        at: isUnknown ? "" : `${fixed(1 + 98 * share, 2)}%`,
+        low: `${fixed(2 + 96 * low, 2)}%`,
+        high: `${fixed(2 + 96 * high, 2)}%`,
+        at: isUnknown ? "" : `${fixed(2 + 96 * share, 2)}%`,
         share_words: `${isUnknown ? "not checked" : three(share)} (${three(low)} to ${three(high)})`,
       };
     });

@@ -106,6 +106,7 @@
       const found = await ask("open", source);
       if (!isMine()) return;
       table = found;
+      $(".sketch").hidden = true;
       $("#of-a-table").hidden = !table.names;
       if (table.names) {
         showTable();

@@ -66,6 +66,7 @@ const sentences = (() => {
 
   function priorWords(found) {
     const { prior } = found;
+    if (prior.isUnknown) return `Class prior not known: ${general(prior.interval.low, 3)} to ${general(prior.interval.high, 3)}`;
     let words = `Class prior ${general(prior.value, 3)}`;
     const level = prior.interval?.confidence ? `${percents(prior.interval.confidence, 0)}: ` : "";
     if (prior.interval && width(prior.interval)) words += ` (${level}${general(prior.interval.low, 3)} to ${general(prior.interval.high, 3)})`;
