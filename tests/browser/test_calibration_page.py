@@ -70,7 +70,7 @@ def test_an_evaluation_with_probabilities_has_the_diagram(open_page, tmp_path):
     evaluate(*rows(), class_prior=0.3, redraws=100, labelling="random").to_html(path, scores_are="probability")
     opened = open_page(path)
     assert opened.page.locator("#chart-reliability svg").count() == 1
-    assert opened.page.locator("figure svg").count() == 9
+    assert opened.page.locator("figure svg").count() == 6
     opened.page.evaluate("page.moveTo({prior: 0.2})")
     opened.settle()
     there = calibration.reliability(

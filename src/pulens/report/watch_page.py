@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pulens.monitoring.numbers import of_reference
-from pulens.notice import Severity
 from pulens.report.html import render
 from pulens.report.watch import (
     BANDS,
@@ -82,8 +81,7 @@ def watch_page(pulse: Pulse, *, title: str | None = None) -> str:
             {"from": life.accepted_from, "because": life.because, "alarms": _said(life.alarms), "spark": spark_of(life)}
             for life in pulse.lives[:-1]
         ],
-        alarming=[one for one in told if one.severity > Severity.NOTE],
-        notes=[one for one in told if one.severity == Severity.NOTE],
+        notices=told,
         log_line=pulse.log_line,
         confidence=f"{pulse.life.judgement.monitor.settings.confidence:.0%}",
     )
