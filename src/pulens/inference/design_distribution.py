@@ -119,13 +119,14 @@ class DesignDistribution(ABC):
             thresholds = np.array([at, min(at - 1.0, float(thresholds[-1]))])
         key, shares = thresholds.tobytes(), getattr(prior, "shares", np.array(prior))[None]
         if key not in self._left_out:
-            self._left_out[key] = self.buckets.left_out(thresholds)
-        counts, totals = self.buckets.above(thresholds[:1]), self.buckets.totals
-        whole = recovered_counts(self.evidence, counts.sum(axis=0)[None], totals.sum(axis=0)[None], shares).tables()
+            every = self.buckets.above(thresholds[:1]).sum(axis=0)[None], self.buckets.totals.sum(axis=0)[None]
+            self._left_out[key] = every, self.buckets.left_out(thresholds)
+        every, left_out = self._left_out[key]
+        whole = recovered_counts(self.evidence, *every, shares).tables()
         hits, alarms = missing_of(whole.true_positive_rate, whole.false_positive_rate)
-        result = recovered_counts(self.evidence, *self._left_out[key], shares)
+        result = recovered_counts(self.evidence, *left_out, shares)
         return result.readings(metric, (hits, alarms), thresholds, at, **target.parameters)
 
     @cached_property
-    def _left_out(self) -> dict[bytes, tuple[Floats, Floats]]:
+    def _left_out(self) -> dict[bytes, tuple[tuple[Floats, Floats], tuple[Floats, Floats]]]:
         return {}
