@@ -34,6 +34,7 @@ from pulens.selection.tilts import TiltDistribution, mixed
 from pulens.types import Floats
 
 NODES = 9  # shares of a drawn class prior at which tilts are found, and in between linear
+PER_LOG_ODDS, LEAST_SHARE = 16, 1e-6  # of the grid that they lie on
 CHOSEN_AGAIN = 300  # redraws in which a threshold is chosen anew: enough for how much better it looks than it is
 LEVELS_KEY, HIDDEN_KEY = 101, 102  # streams of the tilts and of the hidden positives that are flagged
 RANKED: tuple[Any, ...] = (AreaUnderROC, AveragePrecisionReadTwice)  # constructions of what :func:`_areas` gives
@@ -146,7 +147,7 @@ class SelectionInference(MetricIntervals):
 
         if share is not None:
             return both(share, levels)
-        nodes = distinct(quantiles(priors, np.linspace(0, 1, NODES)))
+        nodes = distinct(_on_grid(quantiles(priors, np.linspace(0, 1, NODES))))
         table = np.stack([both(float(node), np.sort(levels)) for node in nodes], axis=1)
         index = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
         after = np.minimum(index + 1, nodes.size - 1)
@@ -244,9 +245,8 @@ class SelectionInference(MetricIntervals):
         """Of a metric that has no form for many redraws: the sample's ends at the middle tilt, moved by other tilts."""
         own = self.evidence.class_prior.unlabelled if share is None else share
         tilts = self.tilts
-        middle, *others = (
-            tilts.rows_at(tilt, own) for tilt in (tilts.median(own), *tilts.quantiles(own, tilts.levels).tolist())
-        )
+        others = tilts.quantiles(own, tilts.levels, self.practice.at_thresholds).tolist()
+        middle, *others = (tilts.rows_at(tilt, own) for tilt in (tilts.median(own), *others))
 
         def value_of(rows: Evidence, prior: float) -> float:
             extra = () if metric.reads == "ranking" else (threshold,)
@@ -280,6 +280,16 @@ def _first(chunk: BootstrapCounts, kind: int) -> Floats:
     """Rates of one kind of row at the first threshold."""
     result: Floats = (chunk.labelled, chunk.unlabelled, chunk.negative)[kind]
     return result[:, 0]
+
+
+def _on_grid(shares: Floats) -> Floats:
+    """The nearest shares of a grid of log odds, so that chunks of redraws find tilts at the same ones.
+
+    >>> _on_grid(np.array([0.0, 0.2, 0.201])).round(4).tolist()
+    [0.0, 0.2018, 0.2018]
+    """
+    odds = np.log(np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE) / (1 - np.clip(shares, LEAST_SHARE, 1 - LEAST_SHARE)))
+    return np.asarray(1 / (1 + np.exp(-np.round(PER_LOG_ODDS * odds) / PER_LOG_ODDS)))
 
 
 def _levels(many: int, seed: int, key: int) -> Floats:

@@ -1,6 +1,6 @@
 "use strict";
-// Average precision from an audit: strata cut into cells of about eight checked rows, the positives of each at its lower
-// end for the lower and at its upper end for the upper limit; pulens.audits.average_precision.
+// Average precision from an audit: strata cut into cells of about eight checked rows; for limits, halfway between the
+// positives of each spread evenly and at its lower or its upper end; pulens.audits.average_precision.
 const auditPrecision = (() => {
   const { sum, rounded } = auditPlan;
   const [DRAWS, CHECKED_PER_CELL, FEWEST_PER_CELL, MOST_CELLS] = [5000, 8, 4, 8];
@@ -77,7 +77,18 @@ const auditPrecision = (() => {
     return Math.min(sum(met) / total, 1);
   }
 
-  // positives spread evenly within cells
+  // the sum of the precisions met by positives spread evenly within cells
+  function spreadEvenly(here, cells) {
+    const [earlier, flagged] = [before(here), before(cells.rows)];
+    return sum(
+      here.map((many, k) => {
+        const rate = cells.rows[k] > 0 ? many / cells.rows[k] : 0;
+        const log = flagged[k] > 0 ? Math.log(Math.max(flagged[k] + cells.rows[k], 1) / Math.max(flagged[k], 1)) : 0;
+        return rate * ((earlier[k] - rate * flagged[k]) * log + rate * cells.rows[k]);
+      }),
+    );
+  }
+
   function byCells(cells, rows) {
     const [took, found] = [cells.rows.map(() => 0), cells.rows.map(() => 0)];
     cells.ofRow.forEach((cell, i) => {
@@ -85,13 +96,8 @@ const auditPrecision = (() => {
       found[cell] += shareOf(rows.answer[i]);
     });
     const here = cells.unlabelled.map((many, k) => (took[k] ? many * (found[k] / took[k]) : 0) + cells.known[k]);
-    const [earlier, flagged, total] = [before(here), before(cells.rows), sum(here)];
-    const met = here.map((many, k) => {
-      const rate = cells.rows[k] > 0 ? many / cells.rows[k] : 0;
-      const log = flagged[k] > 0 ? Math.log(Math.max(flagged[k] + cells.rows[k], 1) / Math.max(flagged[k], 1)) : 0;
-      return rate * ((earlier[k] - rate * flagged[k]) * log + rate * cells.rows[k]);
-    });
-    return total ? recovery.clip(sum(met) / total) : NaN;
+    const total = sum(here);
+    return total ? recovery.clip(spreadEvenly(here, cells) / total) : NaN;
   }
 
   function limits(counts, cells, isPositive, seed) {
@@ -121,7 +127,7 @@ const auditPrecision = (() => {
     });
   }
 
-  // with the positives of each cell at its upper or at its lower end
+  // halfway between positives spread evenly and at the upper or the lower end of each cell
   function average(positives, cells, atTop) {
     const here = positives.map((many, k) => many + cells.known[k]);
     const [earlier, flagged, total] = [before(here), before(cells.rows), sum(here)];
@@ -130,7 +136,7 @@ const auditPrecision = (() => {
       const start = atTop ? flagged[k] : flagged[k] + cells.rows[k] - many;
       return many + (earlier[k] - start) * (digamma(start + many + 1) - digamma(start + 1));
     });
-    return total > 0 ? sum(met) / total : atTop;
+    return total > 0 ? (sum(met) + spreadEvenly(here, cells)) / 2 / total : atTop;
   }
 
   function estimate(counts, rows, tally, seed) {

@@ -4,6 +4,7 @@
 const practice = (() => {
   const { KINDS } = tallies;
   const facts = fixedFacts.practice;
+  const [PER_LOG_ODDS, LEAST_SHARE] = [16, 1e-6]; // of the grid on which tilts of a drawn class prior are found
   const { sqrt, exp, expm1, log1p, abs, min, max } = Math;
 
   // Recall of all positives from that of the labelled ones, at a tilt and a label frequency; a share `aside` of the
@@ -145,7 +146,11 @@ const practice = (() => {
     if (share !== null) return order.map((rank) => both(share, rank));
     const sorted = Float64Array.from(priors).sort();
     const at = (place) => sorted[Math.floor(place)] + (place % 1) * ((sorted[Math.floor(place) + 1] ?? 0) - sorted[Math.floor(place)]);
-    const nodes = [...new Set(numbers.evenly(0, 1, facts.nodes).map((part) => at(part * (many - 1))))].sort((a, b) => a - b);
+    const onGrid = (share) => {
+      const inside = min(max(share, LEAST_SHARE), 1 - LEAST_SHARE);
+      return 1 / (1 + Math.exp(-Math.round(PER_LOG_ODDS * Math.log(inside / (1 - inside))) / PER_LOG_ODDS));
+    };
+    const nodes = [...new Set(numbers.evenly(0, 1, facts.nodes).map((part) => onGrid(at(part * (many - 1)))))].sort((a, b) => a - b);
     return order.map((rank, k) => {
       const place = min(max(tallies.search(nodes, priors[k]) - 1, 0), max(nodes.length - 2, 0));
       const after = min(place + 1, nodes.length - 1);
