@@ -361,3 +361,16 @@ def test_a_withheld_precision_is_not_given_away_by_the_counts(open_page, tmp_pat
     told.scroll_into_view_if_needed()
     opened.settle()
     assert told.inner_text() == "Precision as recall increases."
+
+
+def test_a_withheld_area_has_no_curve_until_a_class_prior_is_chosen(open_page, report):
+    opened = open_page(report)
+    page = opened.page
+    curve = "() => document.querySelector('#chart-roc svg').textContent.includes('recovered')"
+    assert page.evaluate(curve)
+    page.evaluate("page.raw.metrics.find(({ name }) => name === 'roc_auc').only_interval = true; figures.redrawAll()")
+    assert not page.evaluate(curve)
+    page.evaluate("page.moveTo({prior: 0.1})")
+    page.locator("#chart-roc").scroll_into_view_if_needed()
+    opened.settle()
+    assert page.evaluate(curve)

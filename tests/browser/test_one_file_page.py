@@ -292,6 +292,7 @@ def test_the_demos_table_is_dropped_in_and_judged_by_clicks_in_under_a_minute(
     opened.page.click("text=I do not know")
     opened.page.click("#evaluate")
     opened.page.wait_for_selector("#report:not([hidden]) dd[data-live]", timeout=60_000)
+    assert "Class prior not known: " in opened.page.inner_text("#verdict .source")
     took = time.perf_counter() - began
     record_testsuite_property("seconds from opening the file to the report", round(took, 1))
     assert took < 60

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pulens.evaluation.evaluate import evaluate
+from pulens.report.words import percent
 
 
 def rows(seed, n=300, known=False):
@@ -33,6 +34,7 @@ def test_the_sentence_says_what_to_expect_and_what_is_known_already():
     labels, scores = rows(0)
     first = evaluate(labels, scores, class_prior=0.3, redraws=100, labelling="random").top(40)
     low, high = first.hits.low, first.hits.high
+    assert f", {percent(first['recall_at_k'].value)} of all positives" in first.sentence  # as the card's bar says it
     assert first.sentence.startswith(f"Check 40 rows: expect {low:.0f} to {high:.0f} positives; the estimate is ")
     known = int((labels[np.argsort(-scores, kind="stable")[:40]] == 1).sum())
     assert abs(first.known - known) < 4  # ties share their places

@@ -72,12 +72,14 @@ class Top(FirstRows):
     @property
     def sentence(self) -> str:
         """What to expect of whoever checks these rows."""
+        from pulens.report.words import percent
+
         check = f"Check {self.k:,.10g} rows:"
         if self.hits is None:
             return f"{check} how many of them are positive is not known."
         recall = self.estimates["recall_at_k"]
         known = f" ({self.known:,.0f} of them labelled already)" if self.known >= 0.5 else ""
-        share = "" if recall.undefined_because else f", {100 * recall.value:.3g}% of all positives"
+        share = "" if recall.undefined_because else f", {percent(recall.value)} of all positives"
         estimate = f"{self.hits.expected:,.0f}{known}{share}"
         if self.hits.low is None:
             return f"{check} expect about {estimate}."
