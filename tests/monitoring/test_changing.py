@@ -218,6 +218,27 @@ def test_the_answer_is_one_screen_of_a_terminal(total, status, few):
         assert watch_text(result).startswith({"quiet": "Nothing", "changing": "The share", "alarm": "Since"}[status])
 
 
+def test_the_interval_of_a_level_has_the_error_of_labelled_rows_and_of_the_rows_since():
+    """Three times as many positives in days of 1,000 rows after ten days: 95% intervals held 87% of the time without it."""
+    held = []
+    for seed in range(60):
+        rng = np.random.default_rng([12, seed])
+        parts = {
+            name: {f"2026-{month}-{day:02d}": counted(rng, share) for day in range(1, 11)}
+            for name, month, share in (("reference", "01", 0.1), ("windows", "02", 0.3))
+        }
+        held += [0.2 / 0.9 in alarm.interval for alarm in pulens.watch(**parts).alarms if alarm.line == "share"]
+    assert np.mean(held) > 0.92
+
+
+def counted(rng, share, rows=1000):
+    """A day's tally, drawn score by score."""
+    positives = rng.binomial(rows, share)
+    own, others = rng.multinomial(positives, POSITIVE), rng.multinomial(rows - positives, NEGATIVE)
+    named = rng.binomial(own, 0.35)
+    return Tally.from_increments(SCORES, named, own - named + others)
+
+
 def test_the_page_is_amber(amber):
     page = amber.to_html()
     assert 'class="card changing"' in page

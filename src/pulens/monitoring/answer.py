@@ -187,11 +187,21 @@ class WatchLife:
         interval: Interval | None = None
         level = float(np.sqrt(np.sum(run.starts.levels[at] ** 2)))
         if line == "share":
-            level, reach = float(run.starts.levels[at, 0]), z * math.sqrt(run.starts.variances[at])
+            level = float(run.starts.levels[at, 0])
+            reach = z * math.sqrt(run.starts.variances[at] + self._beyond_null(first, run.places[-1], level))
             interval = Interval(level - reach, level + reach, confidence, "level since")
         elif line == "recall":
             level, interval = self._recall_since(first, run.places[-1])
         return names[first], names[low], names[high], level, interval
+
+    def _beyond_null(self, first: int, last: int, level: float) -> float:
+        """How much larger the variance of a level is than if nothing had changed: of these rows, of labelled ones."""
+        reference = self.judgement.monitor.reference
+        counts = np.sum([window.counts.population for window in self.judgement.windows[first : last + 1]], axis=0)
+        w, rows = reference.weights[:, None], float(counts.sum())
+        of_rows = float(counts @ (w[:, 0] - counts @ w[:, 0] / rows) ** 2) / rows
+        of_reference = reference.covariance(w, level) - reference.covariance(w, 0.0)
+        return max((of_rows - reference.null_variance) / rows + float(of_reference[0, 0]), 0.0)
 
     def _recall_since(self, first: int, last: int) -> tuple[float, Interval]:
         monitor = self.judgement.monitor
