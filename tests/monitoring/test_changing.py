@@ -219,7 +219,7 @@ def test_the_answer_is_one_screen_of_a_terminal(total, status, few):
 
 
 def test_the_interval_of_a_level_has_the_error_of_labelled_rows_and_of_the_rows_since():
-    """Three times as many positives in days of 1,000 rows after ten days: 95% intervals held 87% of the time without it."""
+    """Three times as many positives after ten days of 1,000 rows: without it 95% intervals held 87% of the time."""
     held = []
     for seed in range(60):
         rng = np.random.default_rng([12, seed])
