@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import RESTS_ON
@@ -28,7 +29,7 @@ from pulens.audits.limits import DRAWS, IntervalKind, check_interval, effects, o
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate, Interval
 from pulens.scenario import Scenario
-from pulens.types import Counted, Floats
+from pulens.types import Floats
 
 _BLOCK = 1_000_000  # exponential weights held at once
 
@@ -54,16 +55,11 @@ def placed(counts: AuditCounts, rows: CheckedRows, tally: Tally, *, score_ranges
     >>> placed(counts, checked, tally).checked
     array([0.9375, 0.0625])
     """
-    unlabelled = np.asarray(tally.unlabelled, float)
-    of_all: Counted = unlabelled
-    if counts.scenario is Scenario.SINGLE_SET:
-        of_all = unlabelled + np.asarray(tally.labelled, float) + np.asarray(tally.negative, float)
+    unlabelled, of_all, labelled = np.asarray(tally.unlabelled, float), *population_of(counts, tally)
     size = float(of_all[-1]) if of_all.size else 0.0
     before = np.append(0.0, of_all[:-1])
     outscored = (size - (before + of_all) / 2) / max(size, 1.0)  # at each score, highest first
-    # the first threshold that a score reaches; scores of a bin share its place
-    index = np.searchsorted(-tally.thresholds.astype(float), -_in_precision(rows, tally), side="left")
-    b = outscored[np.minimum(index, outscored.size - 1)]
+    b = outscored[places_of(rows, tally)]
     if score_ranges:
         ends = np.cumsum(counts.rows)
         last = np.searchsorted(unlabelled, ends, side="left")
@@ -71,15 +67,33 @@ def placed(counts: AuditCounts, rows: CheckedRows, tally: Tally, *, score_ranges
         lowest, highest = (outscored[np.minimum(at, outscored.size - 1)] for at in (last, first))
     else:
         lowest, highest = np.full(counts.strata, outscored.min()), np.full(counts.strata, outscored.max())
-    labelled = np.diff(np.asarray(tally.labelled, float), prepend=0.0)
-    if counts.scenario is Scenario.CASE_CONTROL:
-        labelled = np.zeros_like(labelled)
     return Placed(size, b, lowest, highest, float(labelled.sum()), float(labelled @ outscored))
 
 
-def _in_precision(rows: CheckedRows, tally: Tally) -> Floats:
-    """Scores as the tally holds them, so that a checked row finds its own place."""
-    return np.asarray(rows.score).astype(tally.thresholds.dtype).astype(float)
+def population_of(counts: AuditCounts, tally: Tally) -> tuple[Floats, Floats]:
+    """Rows of the population at or above each score, and labelled ones of it at each: in case-control none."""
+    above = np.asarray(tally.unlabelled, float)
+    if counts.scenario is Scenario.CASE_CONTROL:
+        return above, np.zeros(above.size)
+    labelled = np.asarray(tally.labelled, float)
+    return above + labelled + np.asarray(tally.negative, float), np.diff(labelled, prepend=0.0)
+
+
+def places_of(rows: CheckedRows, tally: Tally) -> NDArray[np.intp]:
+    """The first threshold that each checked row's score reaches; scores of a bin share their place."""
+    score = np.asarray(rows.score).astype(tally.thresholds.dtype)  # as the tally holds them
+    return np.asarray(np.minimum(np.searchsorted(-tally.thresholds, -score, side="left"), len(tally) - 1))
+
+
+def shares_of(rows: CheckedRows) -> Floats:
+    """How far each checked row counts as a positive; undecided ones count half."""
+    return np.asarray(np.select([rows.answer == 1, rows.answer == -1], [1.0, 0.5], 0.0))
+
+
+def stands_for(counts: AuditCounts, rows: CheckedRows) -> Floats:
+    """How many rows each checked row stands for."""
+    of = np.divide(counts.rows, counts.checked, out=np.zeros(counts.strata), where=counts.checked > 0)
+    return np.asarray(of[rows.stratum])
 
 
 def _area(total: Floats, positives: Floats, rows: float) -> Floats:
@@ -120,23 +134,24 @@ def area_estimate(
     if counts.left_out.any():
         return not_ranked("roc_auc")
     where = placed(counts, rows, tally, score_ranges=score_ranges)
-    value = _value(counts, rows, where)
-    low, high = 1.0, 0.0
-    for positive in decisions(counts, rows):
-        ends = _limits(counts, rows, positive, where, confidence, kind, draws, seed)
-        low, high = min(low, ends[0]), max(high, ends[1])
-    if math.isnan(value):
-        reason = "no positive was found" if not counts.found.any() else "no negative was found"
-        made = Interval(low, high, confidence, f"audit, {kind}")
-        return Estimate("roc_auc", value, made, reason, basis="design", rests_on=RESTS_ON)
-    made = Interval(min(low, value), max(high, value), confidence, f"audit, {kind}")
-    return Estimate("roc_auc", value, made, basis="design", rests_on=RESTS_ON)
+    ends = [_limits(counts, rows, one, where, confidence, kind, draws, seed) for one in decisions(counts, rows)]
+    reason = "no positive was found" if not counts.found.any() else "no negative was found"
+    return ranking_estimate("roc_auc", _value(counts, rows, where), ends, reason, confidence, kind)
+
+
+def ranking_estimate(
+    name: str, value: float, ends: list[tuple[float, float]], reason: str, confidence: float, kind: IntervalKind
+) -> Estimate:
+    """A value with the interval that holds all of these ends; ``reason`` is why it is undefined, if it is."""
+    low, high = min(end[0] for end in ends), max(end[1] for end in ends)
+    if not math.isnan(value):
+        low, high = min(low, value), max(high, value)
+    made = None if math.isnan(low) else Interval(low, high, confidence, f"audit, {kind}")
+    return Estimate(name, value, made, reason if math.isnan(value) else None, basis="design", rests_on=RESTS_ON)
 
 
 def _value(counts: AuditCounts, rows: CheckedRows, where: Placed) -> float:
-    weight = np.select([rows.answer == 1, rows.answer == -1], [1.0, 0.5], 0.0)
-    stands_for = np.divide(counts.rows, counts.checked, out=np.zeros(counts.strata), where=counts.checked > 0)
-    weight = weight * stands_for[rows.stratum]
+    weight = shares_of(rows) * stands_for(counts, rows)
     total, positives = weight @ where.checked + where.known_sum, weight.sum() + where.known
     value = float(_area(np.asarray(total), np.asarray(positives), where.rows))
     return value if math.isnan(value) else min(max(value, 0.0), 1.0)

@@ -25,13 +25,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pulens.audits.area import decisions, not_ranked
+from pulens.audits.area import (
+    decisions,
+    not_ranked,
+    places_of,
+    population_of,
+    ranking_estimate,
+    shares_of,
+    stands_for,
+)
 from pulens.audits.counts import AuditCounts, CheckedRows
-from pulens.audits.estimates import RESTS_ON
 from pulens.audits.limits import IntervalKind, check_interval, effects, one_tail, quantile, unseen_positives
 from pulens.counts.tally import Tally
-from pulens.estimate import Estimate, Interval
-from pulens.scenario import Scenario
+from pulens.estimate import Estimate
 from pulens.types import Floats
 
 DRAWS = 5_000  # each draws every cell
@@ -63,8 +69,7 @@ def cells_of(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> ScoreCells
     array([10, 10, 40, 40])
     """
     running = np.asarray(tally.unlabelled, float)
-    score = np.asarray(rows.score).astype(tally.thresholds.dtype)
-    index = np.minimum(np.searchsorted(-tally.thresholds, -score, side="left"), len(tally) - 1)
+    index = places_of(rows, tally)
     kept: list[tuple[int, int]] = []  # stratum and last place of each cell
     first = 0
     for k, end in enumerate(np.cumsum(counts.rows)):
@@ -84,11 +89,9 @@ def cells_of(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> ScoreCells
     ends_at = np.array([last for _, last in kept])
     if ends_at.size and first < len(tally):
         ends_at[-1] = len(tally) - 1  # labelled rows below every unlabelled one
-    single = counts.scenario is Scenario.SINGLE_SET
-    labelled, negative = np.asarray(tally.labelled, float), np.asarray(tally.negative, float)
-    population = running + labelled + negative if single else running
-    unlabelled, size = (np.diff(kind[ends_at], prepend=0.0) for kind in (running, population))
-    known = np.diff(labelled[ends_at], prepend=0.0) if single else np.zeros(ends_at.size)
+    population, labelled = population_of(counts, tally)
+    above = running, population, np.cumsum(labelled)
+    unlabelled, size, known = (np.diff(kind[ends_at], prepend=0.0) for kind in above)
     distinct = np.diff(ends_at, prepend=-1)
     return ScoreCells(
         np.array([k for k, _ in kept]),
@@ -123,35 +126,22 @@ def average_precision_estimate(
     if counts.left_out.any():
         return not_ranked(NAME)
     value = _by_positives(counts, rows, tally)
-    if (counts.checked == counts.rows).all() and not counts.undecided.any():
-        low = high = value  # every position is known, within cells too
-    else:
+    ends = [(value, value)]  # if every position is known, within cells too
+    if (counts.checked != counts.rows).any() or counts.undecided.any():
         cells = cells_of(counts, rows, tally)
         weight = counts.checked.sum() / counts.rows.sum()
         value = weight * value + (1 - weight) * _by_cells(cells, rows)
         ends = [_limits(counts, cells, one, confidence, kind, draws, seed) for one in decisions(counts, rows)]
-        low, high = min(end[0] for end in ends), max(end[1] for end in ends)
-    if math.isnan(value):
-        made = None if math.isnan(low) else Interval(low, high, confidence, f"audit, {kind}")
-        return Estimate(NAME, value, made, "no positive was found", basis="design", rests_on=RESTS_ON)
-    made = Interval(min(low, value), max(high, value), confidence, f"audit, {kind}")
-    return Estimate(NAME, value, made, basis="design", rests_on=RESTS_ON)
+    return ranking_estimate(NAME, value, ends, "no positive was found", confidence, kind)
 
 
 def _by_positives(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> float:
     """Found positives and, in the single set, labelled ones, each weighted by the rows it stands for."""
-    single = counts.scenario is Scenario.SINGLE_SET
-    running = np.asarray(tally.unlabelled, float)
-    labelled = np.diff(np.asarray(tally.labelled, float), prepend=0.0) * single
-    population = running + (np.asarray(tally.labelled, float) + np.asarray(tally.negative, float)) * single
-    score = np.asarray(rows.score).astype(tally.thresholds.dtype)
-    index = np.minimum(np.searchsorted(-tally.thresholds, -score, side="left"), len(tally) - 1)
-    stands_for = np.divide(counts.rows, counts.checked, out=np.zeros(counts.strata), where=counts.checked > 0)
-    share = np.select([rows.answer == 1, rows.answer == -1], [1.0, 0.5], 0.0)
-    weight = share * stands_for[rows.stratum]
-    at_score = np.bincount(index, weight, len(tally)) + labelled
+    population, labelled = population_of(counts, tally)
+    index, share, many = places_of(rows, tally), shares_of(rows), stands_for(counts, rows)
+    at_score = np.bincount(index, share * many, len(tally)) + labelled
     # half of what a row stands for beyond itself lies below it
-    beyond = np.bincount(index, share * (stands_for[rows.stratum] - 1), len(tally))
+    beyond = np.bincount(index, share * (many - 1), len(tally))
     true_positive = np.cumsum(at_score) - beyond / 2
     total = at_score.sum()
     if not total:
@@ -162,9 +152,8 @@ def _by_positives(counts: AuditCounts, rows: CheckedRows, tally: Tally) -> float
 
 def _by_cells(cells: ScoreCells, rows: CheckedRows) -> float:
     """Positives spread evenly within cells; nan where nothing was found."""
-    share = np.select([rows.answer == 1, rows.answer == -1], [1.0, 0.5], 0.0)
     took = np.bincount(cells.of_row, minlength=cells.rows.size)
-    result = np.bincount(cells.of_row, share, cells.rows.size)
+    result = np.bincount(cells.of_row, shares_of(rows), cells.rows.size)
     here = cells.unlabelled * np.divide(result, took, out=np.zeros(took.size), where=took > 0) + cells.known
     total = here.sum()
     return float(np.clip(_spread_evenly(here, cells) / total, 0.0, 1.0)) if total else math.nan
