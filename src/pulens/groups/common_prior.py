@@ -24,7 +24,7 @@ GRID = 256  # class priors between which a turn is looked for
 HALVINGS = 50
 
 
-class Turn(NamedTuple):
+class GroupCrossing(NamedTuple):
     """Where two groups change places: the metric, the common class prior (``None``: nowhere), who is higher below it.
 
     ``leader`` is 1 for the first group, -1 for the second, 0 where they are equal.
@@ -96,10 +96,10 @@ class CommonPrior:
         shares = np.divide(self.recall, self.flagged, out=np.full(self.recall.shape, np.nan), where=self.flagged > 0)
         return float(shares[first] / shares[second]) if shares[second] > 0 else float("nan")
 
-    def turns_of(self, first: int, second: int) -> tuple[Turn, ...]:
+    def turns_of(self, first: int, second: int) -> tuple[GroupCrossing, ...]:
         """Where two groups change places in the metrics that people ask for first."""
         result = []
         for metric in leading("gaps"):
             at = float(self.turns(metric, first, second)[0])
-            result.append(Turn(metric, None if np.isnan(at) else at, self.leader_below(metric, first, second)))
+            result.append(GroupCrossing(metric, None if np.isnan(at) else at, self.leader_below(metric, first, second)))
         return tuple(result)

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pulens.answer import ShownAsText, written
 from pulens.estimate import Estimate
 from pulens.frozen import offered
-from pulens.groups.common_prior import CommonPrior, Turn
+from pulens.groups.common_prior import CommonPrior, GroupCrossing
 from pulens.groups.grouped_rows import plain_of, title_of
 from pulens.keywords import typed
 
@@ -173,7 +173,7 @@ class Gaps(ShownAsText):
         return replace(widest, low=min(low, widest.value), high=high, turns_at=None)
 
     @property
-    def turns(self) -> tuple[Turn, ...]:
+    def turns(self) -> tuple[GroupCrossing, ...]:
         """Where the groups of :attr:`lead` change places while one class prior, common to both, moves."""
         lead, common = self.lead, self.common_prior
         if lead is None or common is None:

@@ -16,7 +16,7 @@ from pulens.report.segments import LONGEST_NAME, WIDTH, shortened
 from pulens.report.words import title_of
 
 if TYPE_CHECKING:
-    from pulens.groups.common_prior import Turn
+    from pulens.groups.common_prior import GroupCrossing
     from pulens.groups.gaps import AuditSize, Gap, Gaps, GroupRate
 
 MOST_PAIRS = 15  # differences that text and the first look at a page show one and all
@@ -101,7 +101,7 @@ def turn_words(gaps: Gaps) -> list[str]:
     return words
 
 
-def _turn(turn: Turn, one: str, other: str) -> str:
+def _turn(turn: GroupCrossing, one: str, other: str) -> str:
     title = _within(title_of(turn.metric))
     if not turn.leader:
         return f"{title}: equal at small common class priors"
