@@ -9,12 +9,9 @@ const page = (() => {
     condition: raw.start.condition,
     selection: raw.start.selection,
     metric: raw.start.metric,
-    test: "t",
     find: "",
-    hiddenFamilies: new Set(),
     hiddenDatasets: new Set(),
     published: false,
-    spread: true,
     where: raw.datasets.length === 1 ? 0 : "all",
     cost: "seconds",
     device: 0,
@@ -37,11 +34,10 @@ const page = (() => {
   const learners = () =>
     raw.learners
       .map((_, place) => place)
-      .filter(
-        (m) =>
-          !state.hiddenFamilies.has(raw.learners[m].family) &&
-          `${raw.learners[m].title} ${raw.learners[m].name}`.toLowerCase().includes(state.find.toLowerCase()),
-      );
+      .filter((m) => {
+        const { title, name, family } = raw.learners[m];
+        return `${title} ${name} ${family}`.toLowerCase().includes(state.find.toLowerCase());
+      });
   const mean = (numbers) =>
     numbers.length ? numbers.reduce((total, value) => total + value, 0) / numbers.length : NaN;
 
@@ -133,19 +129,10 @@ const page = (() => {
     return cell;
   }
 
-  // "better", "worse" or "" against the reference, and the words for it
+  // "better", "worse" or "" against the reference on a data set, and the words for it
   function verdict(board, m, d) {
-    if (raw.reference === null || m === raw.reference) return ["", ""];
-    const against = raw.learners[raw.reference].title;
-    if (state.test === "t" && d !== null) {
-      const sign = board.verdict[m][d];
-      return sign ? [sign > 0 ? "better" : "worse", `p = ${board.p[m][d]} (Holm) against ${against}`] : ["", ""];
-    }
-    if (state.test === "wilcoxon" && d === null && board.wilcoxon[m]) {
-      const [sets, , p, sign] = board.wilcoxon[m];
-      if (sign) return [sign > 0 ? "better" : "worse", `p = ${p} (Holm) over ${sets} data sets, against ${against}`];
-    }
-    return ["", ""];
+    const sign = raw.reference === null || m === raw.reference ? 0 : board.verdict[m][d];
+    return sign ? [sign > 0 ? "better" : "worse", `p = ${board.p[m][d]} (Holm) against ${raw.learners[raw.reference].title}`] : ["", ""];
   }
 
   function mark(cell, [kind, told]) {
@@ -181,9 +168,7 @@ const page = (() => {
       if (raw.learners[m].truth) row.className = "told";
       row.append(learnerCell(m, true));
       const all = value(m, state.metric, state.condition, "all");
-      const middle = make("td", percent(all), { className: "value" });
-      mark(middle, verdict(board, m, null));
-      row.append(middle);
+      row.append(make("td", percent(all), { className: "value" }));
       for (const d of columns) {
         const cell = document.createElement("td");
         const whole = board.mean[m][d];
@@ -194,7 +179,7 @@ const page = (() => {
           const count = board.n[m][d];
           const counted = count === board.seeds ? "" : `, ${count} seed${count === 1 ? "" : "s"}`;
           button.setAttribute("aria-label", `${raw.learners[m].title} on ${raw.datasets[d]}: ${percent(whole / raw.scale)}${counted}. Show runs`);
-          if (state.spread && board.sd[m][d] !== null)
+          if (board.sd[m][d] !== null)
             button.append(make("span", ` ± ${percent(board.sd[m][d] / raw.scale)}`, { className: "spread" }));
           if (counted) button.append(make("span", ` (${count})`, { className: "count", title: counted.slice(2) }));
           if (few.has(`${m}|${d}`)) button.append(make("span", "?", { title: `undefined in ${few.get(`${m}|${d}`)} runs` }));
@@ -221,11 +206,9 @@ const page = (() => {
     const against = raw.reference === null ? "" : raw.learners[raw.reference].title;
     $("#legend").textContent = !board
       ? "The page holds no runs of this choice of condition and selection: choose each learner's own rule or the best true F1."
-      : raw.reference === null || state.test === "none"
+      : raw.reference === null
         ? "No significance marks."
-        : state.test === "t"
-          ? `▲ ▼: better or worse than ${against} on that data set (paired t-test over seeds, Holm over learners, level 0.05). Bold: best; underlined: second; learners told the truth aside. Tests are over all learners and seeds, whatever is shown.`
-          : `▲ ▼ at the mean: better or worse than ${against} over data sets (Wilcoxon signed-rank, Holm over learners, level 0.05). Below 6 data sets it can never be significant.`;
+        : `▲ ▼: better or worse than ${against} on that data set (paired t-test over seeds, Holm over learners, level 0.05). Bold: best; underlined: second; learners told the truth aside. Tests are over all learners and seeds, whatever is shown.`;
   }
 
   function drawCompared() {
@@ -386,8 +369,6 @@ const page = (() => {
   function refresh() {
     for (const name of ["metric", "selection", "condition"]) $(`#${name}`).value = String(state[name]);
     $("#where").value = String(state.where);
-    press("[data-test]", (data) => data.test === state.test);
-    press("[data-family]", (data) => !state.hiddenFamilies.has(data.family));
     const off = sparse.filter((d) => state.hiddenDatasets.has(d)).map((d) => raw.datasets[d]);
     $("#datasets-note").textContent = off.length
       ? `Switched off, since fewer than half of the learners were run there: ${off.join(", ")}.`
@@ -444,8 +425,6 @@ const page = (() => {
           refresh();
         });
     };
-    chips("[data-test]", (data) => (state.test = data.test));
-    chips("[data-family]", (data) => toggle(state.hiddenFamilies, data.family));
     chips("[data-dataset]", (data) => {
       toggle(state.hiddenDatasets, Number(data.dataset));
       delete $("#board").dataset.sorted; // columns have moved

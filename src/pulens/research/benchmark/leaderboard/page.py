@@ -49,7 +49,6 @@ def leaderboard_page(
         done=len(archive.done),
         failed=_failed(archive),
         failures=len(archive.failed),
-        families=list(dict.fromkeys(one["family"] for one in data["learners"])),
         data_about=data,
         marks=MARKS,
         judged=judged,
