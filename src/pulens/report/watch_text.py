@@ -10,6 +10,7 @@ from pulens.errors import listed
 from pulens.report.lines import MORE, folded, titled, wrapped
 from pulens.report.watch import (
     BANDS,
+    CHANGE,
     SHARE,
     assumed,
     band_rows,
@@ -84,7 +85,7 @@ def _windows(pulse: Pulse, *, explain: bool) -> list[str]:
     table = table_of(last, windows)
     left_out = {*([] if explain else ["score shape p"]), *(["recall"] if recall_is_constant(windows) else [])}
     chosen = [place for place, name in enumerate(table.columns) if name not in left_out]
-    short = {place for place in chosen if table.columns[place] in ("precision", "recall", "F1")}  # without intervals
+    short = {place for place in chosen[1:] if table.columns[place] not in (SHARE, CHANGE)}  # without intervals
     cells = [[row[at].split(" (")[0] if at in short else row[at] for at in chosen] for _, row in table.rows]
     count = f"the last {len(last)} of {len(windows)} windows" if explain and len(windows) > len(last) else ""
     return [*([count] if count else []), *_aligned([[table.columns[at] for at in chosen], *cells])]
