@@ -90,6 +90,7 @@ def test_the_caption_claims_no_pu_labels_where_all_criteria_are_oracles(plain, t
     told = rewritten(plain, tmp_path / "a", lambda row: row | {"own_selection": "oracle_f1"})
     result = leaderboard.board(told)
     for text in (leaderboard.report_text(result, told), result.latex(), page.leaderboard_page(told, result)):
+        text = " ".join(text.split())
         assert "all of them read TRUE validation labels" in text
         assert "from PU labels" not in text.replace("from PU labels of", "")
 
@@ -153,7 +154,7 @@ def test_the_report_judges_the_runs_of_its_own_condition(policies):
     assert {(row["prior"], row["runs"]) for row in result.coverage} == {("known", 18), ("estimated", 6)}
     assert {row["runs"] for row in result.epochs} == {24}
     text = leaderboard.report_text(leaderboard.board(policies, condition=second.name), policies, result)
-    assert "18 runs; the prior estimated on 6 of them" in text
+    assert "18 runs; the prior estimated on 6 of them" in " ".join(text.split())
     alone = judged.judge_within(policies, first, redraws=50)
     assert alone.learners == alone.sampled_learners == ()
 

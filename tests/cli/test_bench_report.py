@@ -22,15 +22,26 @@ def folder(tmp_path_factory):
 
 @pytest.mark.slow
 def test_prints_every_section(folder, capsys):
-    main(["bench", "report", str(folder), "--judge", "all", "--reference", "vpu"])
+    main(["bench", "report", str(folder), "--judge", "all", "--reference", "vpu", "--explain"])
     out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 80
     for words in ("mean ± sd", "critical difference", "against vpu", "costs per run", "evaluation without negatives"):
         assert words in out
     assert "which criterion picks the best epoch" in out
-    main(["bench", "report", str(folder), "--judge", "0", "--selection", "oracle_f1"])
+    main(["bench", "report", str(folder), "--judge", "0", "--selection", "oracle_f1", "--explain"])
     out = capsys.readouterr().out
     assert "ORACLE" in out
     assert "evaluation without negatives" not in out
+
+
+def test_the_answer_is_one_screen_and_begins_with_a_verdict(folder, capsys):
+    """It was 80 lines of up to 127 columns, without a verdict."""
+    main(["bench", "report", str(folder), "--reference", "vpu"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    assert "ranks best" in lines[0]
+    assert "--explain" in " ".join(lines)
 
 
 def test_writes_the_page_and_the_tables(folder, tmp_path, capsys):

@@ -213,7 +213,7 @@ def test_training_takes_the_same_columns(here, capsys):
     quick = QUICK[:-2]
     main(["train", "customers.csv", *LABEL, "--id", "customer_id", "--drop", "truth", *quick, "--out", "m",
           "--class-prior", "0.2:0.4"])  # fmt: skip
-    assert "with 4 columns. Written to m." in capsys.readouterr().out
+    assert "with 4 columns. Written to m. next: pulens score m new.csv" in " ".join(capsys.readouterr().out.split())
     main(["score", "m", "customers.csv", "--all-columns", "--column", "chance", "--out", "s.jsonl"])
     first = json.loads((here / "s.jsonl").read_text().splitlines()[0])
     assert list(first)[:2] == ["customer_id", "age"]

@@ -100,6 +100,50 @@ def test_every_answer_fits_on_one_screen(asked, desk, monkeypatch, capsys):
     assert len(said) == len(set(said)), said  # and nothing is said twice
 
 
+OTHERS = {
+    "bounds": ("evaluate", *SCORE, *PRIOR, "--bounds"),
+    "tally": ("tally", *SCORE, "-o", "desk.tally"),
+    "train": (*("train", "few.csv", *LABEL, "--id", "claim", "--learner", "elkan_noto"), *("--out", "trained")),
+    "synthesise": (
+        *("synthesise", "claims.csv", "--target", "region", "--positive", "north", "--labelled", "50"),
+        *("--out", "made.csv"),
+    ),
+    "learners advise": ("learners", "advise", "claims.csv", *LABEL),
+    "reproduce --list": ("reproduce", "--list"),
+}
+
+
+@pytest.mark.parametrize("asked", OTHERS)
+def test_no_line_of_any_other_command_is_longer_than_a_terminal(asked, desk, monkeypatch, capsys):
+    """``learners advise`` and ``bounds`` had no verdict, ``synthesise`` printed a repr, others 84 to 104 columns."""
+    monkeypatch.chdir(desk)
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+    main(list(OTHERS[asked]))
+    text = capsys.readouterr().out
+    assert max(map(len, text.splitlines())) <= COLUMNS, text
+    assert "(single-set:" not in text
+    assert "dkw" not in text
+
+
+def test_a_scored_table_says_where_its_scores_are(desk, monkeypatch, capsys):
+    """``pulens score`` ended without a word."""
+    monkeypatch.chdir(desk)
+    main(["train", "few.csv", *LABEL, "--id", "claim", "--learner", "elkan_noto", "--out", "model_of_few"])
+    capsys.readouterr()
+    main(["score", "model_of_few", "few.csv", "--out", "few_scored.csv"])
+    assert capsys.readouterr().out == "Scored 3,000 rows: column score of few_scored.csv.\n"
+
+
+def test_the_threshold_after_fit_has_the_digits_of_the_scored_table(desk, monkeypatch, capsys):
+    """With all sixteen the row at the threshold, written with nine, could fall below it."""
+    monkeypatch.chdir(desk)
+    main(["fit", "few.csv", *LABEL, "--id", "claim", "--folds", "2", "--learner", "elkan_noto", "--scores", "nine.csv"])
+    typed = re.search(r"--threshold (\S+)", capsys.readouterr().out)
+    with open("nine.csv", newline="") as file:
+        assert typed is not None
+        assert typed[1] in {row["score"] for row in csv.DictReader(file)}
+
+
 def test_the_first_rows_of_a_list_are_a_table_with_counts_that_are_possible(desk, monkeypatch, capsys):
     monkeypatch.chdir(desk)
     main(list(ASKED["evaluate --top"]))

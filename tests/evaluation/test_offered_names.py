@@ -24,6 +24,10 @@ def table():
 SAID = {"label": "outcome", "positive": "fraud", "class_prior": 0.3}
 
 
+def _weeks(table):
+    return [table[start::20] for start in range(10)], [table[start::20] for start in range(10, 20)]
+
+
 def public(thing: object) -> list[str]:
     return [name for name in dir(thing) if not name.startswith("_")]
 
@@ -45,11 +49,32 @@ def test_answers_offer_at_most_20_names_that_all_exist(table):
         pulens.estimate_prior(table, score="risk", label="outcome", positive="fraud"),
         result,
         result.gaps(),
+        pulens.bounds(table, **one),
+        pulens.watch(*_weeks(table), **one, labelling="random"),
     ]
     for answer in answers:
         assert len(public(answer)) <= 20, type(answer)
         for name in public(answer):
             getattr(answer, name)
+
+
+def test_no_answer_shows_all_of_its_fields_in_a_session(table):
+    """A class prior took a screen and a half, a reliability diagram six."""
+    one = {**SAID, "score": "risk"}
+    evaluation = pulens.evaluate(table, **one, redraws=100)
+    answers = [
+        pulens.estimate_prior(table, score="risk", label="outcome", positive="fraud"),
+        calibration.reliability(table, **one, scores_are="logit", labelling="random"),
+        *(evaluation.at(1.0), evaluation.top(20), pulens.bounds(table, **one), pulens.plan_audit(table, **one)),
+    ]
+    for answer in answers:
+        assert "=" not in repr(answer).split("\n")[0].replace(">=", ""), type(answer)
+        assert answer._repr_html_()
+
+
+def test_columns_named_as_scores_are_told_where_they_go(table):
+    with pytest.raises(pulens.PulensError, match=r"are named with score=\['risk', 'old'\]"):
+        pulens.compare(table, scores=["risk", "old"], **SAID)
 
 
 DOORS = (

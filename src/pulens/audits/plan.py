@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.answer import ShownAsText
 from pulens.audits.allocation import FEWEST_ROWS, allocate
 from pulens.audits.counts import AuditCounts, Counts
 from pulens.audits.drawing import queue_order
@@ -56,7 +57,7 @@ OFFERED = (
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class AuditPlan:
+class AuditPlan(ShownAsText):
     """Strata, the rows to check and what they will be worth; made by :func:`pulens.plan_audit`.
 
     ``allocation`` are the rows to check in each stratum, ``batches`` the same for every time rows were asked for.

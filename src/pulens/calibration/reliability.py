@@ -74,7 +74,7 @@ class ReliabilityBin(Answer):
         return "overconfident" if self.confidence > self.interval.high else "underconfident"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Reliability:
     """A reliability diagram: its bins, the calibration error they add up to, and what to know before using it."""
 
@@ -129,6 +129,8 @@ class Reliability:
             doubt = "" if one.interval is None else f"{one.interval.low:.3f} to {one.interval.high:.3f}"
             lines.append(f"{counts}{one.confidence:>10.4f}{one.clipped:>8.4f}{doubt:>18} {verdict}".rstrip())
         return "\n".join(lines)
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from pulens.report.reliability import reliability_html

@@ -224,7 +224,8 @@ def new_learner_command(name: str, folder: Path) -> None:
     from pulens.research.benchmark.new_method import write_method
 
     learner, tests = write_method(name, folder)
-    click.echo(f"Wrote {learner} and {tests}. Try: pulens bench run smoke --learners nnpu,{learner} --archive results")
+    click.echo(f"Wrote {learner} and {tests}. Try:")
+    click.echo(f"  pulens bench run smoke --learners nnpu,{learner} --archive results")
 
 
 _older_name = copy(new_learner_command)  # scripts say new-method
@@ -261,7 +262,7 @@ def judge_command(archive: Path, prior: str, json_path: str | None) -> None:
         write_text(json_path, to_json({**plain, "runs": _without_nan(judged)}))
         return
     for title, rows in tables.items():
-        click.echo(f"{title}\n{_lines(rows)}\n")
+        click.echo(f"{title}:\n{_lines(rows)}\n")
 
 
 def _without_nan(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -271,11 +272,15 @@ def _without_nan(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _lines(rows: list[dict[str, Any]]) -> str:
     """Rows of a table in columns that line up."""
     names = list(dict.fromkeys(name for row in rows for name in row))
+    titles = {"mechanism_alias": "labels", "without_answer": "no answer", "rank_correlation": "rank correlation"}
 
     def cell(value: Any) -> str:
         return "" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
-    texts = [names, *([cell(row.get(name)) for name in names] for row in rows)]
+    texts = [
+        [titles.get(name, name.replace("_", " ")) for name in names],
+        *([cell(row.get(name)) for name in names] for row in rows),
+    ]
     widths = [max(len(line[place]) for line in texts) for place in range(len(names))]
     return "\n".join(
         "  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() for line in texts
@@ -313,6 +318,7 @@ def _lines(rows: list[dict[str, Any]]) -> str:
     help="Most runs whose evaluation without negatives is held against the truth with an estimated class prior "
     "(with the known one it is every run); 'all', or 0 for no such evaluation at all.",
 )
+@click.option("--explain", is_flag=True, help="Also print every data set, the tests, costs and judgements.")
 @click.option("--quiet", "-q", is_flag=True, help="Show nothing but errors; for scripts that only want files.")
 def report_command(archive: Path, **given: Any) -> None:
     """Say which learners of an archive are better, how certain that is, at what cost, and how PU-only evaluation fared.
@@ -327,7 +333,7 @@ def report_command(archive: Path, **given: Any) -> None:
     """
     from pulens.cli._output import working
     from pulens.cli._write import check_targets, write_text
-    from pulens.research.benchmark.leaderboard import board, judged, report_text
+    from pulens.research.benchmark.leaderboard import board, brief_text, judged, report_text
     from pulens.research.benchmark.leaderboard.page import leaderboard_page
 
     check_targets({f"--{name}": given[f"{name}_path"] for name in ("html", "csv", "latex", "summary")})
@@ -338,7 +344,8 @@ def report_command(archive: Path, **given: Any) -> None:
     chosen = {name: given[name] for name in ("metric", "selection", "reference", "condition")}
     with working("Reading the archive", quiet=given["quiet"]):
         result = board(source, **chosen)
-        fared = None if most == 0 or archive.is_file() else judged.judge_within(source, result.condition, most)
+        wanted = most != 0 and not archive.is_file() and (given["explain"] or given["html_path"] is not None)
+        fared = judged.judge_within(source, result.condition, most) if wanted else None
         page = None if given["html_path"] is None else leaderboard_page(source, result, fared)
     if page is not None:
         write_text(given["html_path"], page)
@@ -349,7 +356,7 @@ def report_command(archive: Path, **given: Any) -> None:
     if given["latex_path"] is not None:
         write_text(given["latex_path"], result.latex().rstrip("\n"))
     if not given["quiet"] and "-" not in [given[f"{name}_path"] for name in ("csv", "latex", "html", "summary")]:
-        click.echo(report_text(result, source, fared))
+        click.echo(report_text(result, source, fared) if given["explain"] else brief_text(result, source))
 
 
 def _write_summary(path: str, source: Any) -> None:

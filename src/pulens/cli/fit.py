@@ -76,12 +76,12 @@ def command(file: str, learner: str, out: str | None, scores_path: str | None, c
         format_out(scores_path)
         _check_new_columns(file, column, given)
     check_feature_names(given["label"], given["features"], given["drop"])
-    typed = _typed_next(scores_path or UNWRITTEN, column, given)
     model = facts.learner(**read_settings(facts.learner, {**NETWORK, **given, "class_prior": None}))
     said = asked(fit, given, method=model, **column_settings(given))
     with working("Reading rows", quiet=given["quiet"]) as tell, plainly_warned():
         result = fit(file, tell=tell, **said)
         dict(result.evaluation.estimates)
+    typed = _typed_next(scores_path or UNWRITTEN, column, result.evaluation.threshold)
     texts = answer_texts(
         result.evaluation,
         {**given, "scores_are": "probability"},
@@ -127,14 +127,15 @@ def _quoted(word: str) -> str:
     return quote(word)
 
 
-def _typed_next(scored: str, column: str, given: dict[str, Any]) -> tuple[tuple[str, ...], ...]:
-    """What to type next begins with the scored table, not with the training."""
+def _typed_next(scored: str, column: str, threshold: float) -> tuple[tuple[str, ...], ...]:
+    """What to type next begins with the scored table, not with the training; the threshold has the table's digits."""
     from pulens.cli._typed import typed_command
 
-    kept = ("--label", "--positive", "--class-prior", "--audit", "--scenario", "--cluster", "--threshold")
+    kept = ("--label", "--positive", "--class-prior", "--audit", "--scenario", "--cluster")
     words = [word for word in typed_command(click.get_current_context())[3:] if word[0] in kept]
     named = [] if column == "score" else [("--score", column)]
-    return (("pulens",), ("evaluate",), (scored,), *words, *named)
+    digits = f"{threshold:.9g}" if scored.endswith(("csv", "tsv")) else repr(threshold)
+    return (("pulens",), ("evaluate",), (scored,), *words, *named, ("--threshold", digits))
 
 
 def _check_new_columns(file: str, column: str, given: dict[str, Any]) -> None:

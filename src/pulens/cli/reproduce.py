@@ -58,12 +58,13 @@ def command(names: tuple[str, ...], list_them: bool, run_all: bool, quick: bool,
     """
     from rich.console import Console
 
+    from pulens.report.lines import wrapped
     from pulens.research import studies
 
     console = Console()
     if list_them:
         for name in studies.names():
-            console.print(f"{name:<24}{studies.find(name).title}", highlight=False, soft_wrap=True)
+            click.echo("\n".join(wrapped(f"{name:<18}{studies.find(name).title}", 18)))
         return
     if run_all and names:
         raise PulensError(f"--all runs every study, and {names[0]!r} asks for one: say either.")

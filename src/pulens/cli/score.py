@@ -74,6 +74,8 @@ def command(
     if threshold is not None:
         columns_out["predicted"] = (scores >= threshold).astype(int).tolist()
     write_all({out: table_bytes(kind, columns_out)})
+    if out != "-":
+        click.echo(f"Scored {len(scores):,} rows: column {column} of {out}.")
 
 
 def _loaded(model: str) -> tuple[Any, list[str]]:

@@ -110,9 +110,14 @@ def command(
         contents[json_path] = f"{to_json(made.to_dict())}\n".encode()
     write_all(contents)
     if "-" not in contents:
-        click.echo(str(made))
+        from pulens.report.lines import wrapped
+
+        train = made.train
+        words = f"Wrote {train.n_labelled:,} labelled and {train.n_unlabelled:,} unlabelled rows to {out_path}"
+        priors = f"class prior {train.class_prior:.3f}, {train.unlabelled_prior:.3f} among the unlabelled rows"
+        click.echo("\n".join(wrapped(f"{words} ({train.scenario}; {priors}).")))
         for notice in made.notices:
-            click.echo(f"{notice}")
+            click.echo("\n".join(wrapped(f"{notice}")))
 
 
 def _check_names(

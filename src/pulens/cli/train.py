@@ -108,10 +108,7 @@ def _train_on_numbers(learner: Any, file: str, table: FeatureTable, given: dict[
     else:  # learners without networks keep scikit-learn's names
         learner.feature_names_in_ = np.array(table.names, dtype=object)
     folder = learner.save(out)
-    click.echo(
-        f"{type(learner).__name__} learned from {labelled:,} labelled and {len(table.labels) - labelled:,} unlabelled "
-        f"rows with {len(table.names):,} features{_kept(learner)}. {_rescued(learner)}Written to {folder}."
-    )
+    _say(learner, labelled, len(table.labels) - labelled, f"{len(table.names):,} features", folder)
 
 
 def _train_on_columns(learner: Any, file: str, columns: dict[str, Any], given: dict[str, Any], out: Path) -> None:
@@ -141,11 +138,22 @@ def _train_on_columns(learner: Any, file: str, columns: dict[str, Any], given: d
     folder = save_pipeline(model, out)
     for notice in rows_notices(rows, model):
         click.echo(f"pulens: {notice}", err=True)
-    click.echo(
-        f"{type(learner).__name__} learned from {int(labelled.sum()):,} labelled and {int((~labelled).sum()):,} "
-        f"unlabelled rows with {len(model[0].columns_):,} columns{_kept(model[-1])}. "
-        f"{_rescued(model[-1])}Written to {folder}."
+    columns_said = f"{len(model[0].columns_):,} columns"
+    _say(model[-1], int(labelled.sum()), int((~labelled).sum()), columns_said, folder, type(learner).__name__)
+
+
+def _say(learner: Any, labelled: int, unlabelled: int, columns: str, folder: Path, name: str = "") -> None:
+    """What was learned, where it is, and the command that uses it."""
+    from shlex import quote
+
+    from pulens.report.lines import pasteable, wrapped
+
+    said = (
+        f"{name or type(learner).__name__} learned from {labelled:,} labelled and {unlabelled:,} unlabelled rows with "
+        f"{columns}{_kept(learner)}. {_rescued(learner)}Written to {folder}."
     )
+    step = pasteable(f"pulens score {quote(str(folder))} new.csv --out scores.csv", 1)
+    click.echo("\n".join([*wrapped(said, 0), f"next:{step[0]}", *step[1:]]))
 
 
 def _check_prior(prior: Any, learner_class: Any) -> None:

@@ -86,6 +86,8 @@ def by_model(scores: Any, columns: Any, read: Callable[..., Rows]) -> dict[str, 
 
 
 def _no_models(scores: Any) -> PulensError:
+    if isinstance(scores, list | tuple) and scores and all(isinstance(name, str) for name in scores):
+        return PulensError(f"scores= takes numbers; columns of a table are named with score={list(scores)!r}.")
     return PulensError(
         'give labels and a mapping of scores, such as {"a": scores_a, "b": scores_b}, or a table or file with '
         f"score=[...] naming its columns; got scores of type {type(scores).__name__}."

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.answer import ShownAsText
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import (
@@ -54,7 +55,7 @@ MOST_COUNTS = 257  # numbers of latent positives tried over a range of class pri
 
 
 @dataclass(frozen=True)
-class Bounds:
+class Bounds(ShownAsText):
     """Lower and upper curves, their areas, and the range of any metric at any threshold.
 
     The bounds hold when the band holds the rank CDF of the latent positives and the class prior lies in its range:
@@ -77,7 +78,7 @@ class Bounds:
     def target_population(self) -> str:
         if not self._labelled_too:
             return "the unlabelled rows"
-        return "the labelled, unlabelled and known negative rows given"
+        return "all rows: labelled, unlabelled and known negative"
 
     @property
     def _labelled_too(self) -> bool:
@@ -284,13 +285,17 @@ class Bounds:
         return Interval(min(low, high), max(low, high), self.confidence, f"bounds, {self.band}")
 
     def __str__(self) -> str:
-        share = " to ".join(f"{end:.4g}" for end in dict.fromkeys(self.shares))
+        share = " to ".join(f"{end:.3g}" for end in dict.fromkeys(self.shares))
+        ends = {"ROC AUC": self.roc_auc, "Average precision": self.average_precision}
+        totals = self.evidence.tally.totals
+        rows = (
+            f"all {sum(totals):,.10g} rows" if self._labelled_too else f"the {totals.unlabelled:,.10g} unlabelled rows"
+        )
         return "\n".join(
             [
-                f"{self.confidence:.0%} bounds ({self.band}, from {self.approach}), unlabelled prior {share}",
-                f"  roc_auc            {self.roc_auc}",
-                f"  average_precision  {self.average_precision}",
-                f"  population: {self.target_population}",
+                f"{self.confidence:.0%} bounds from ranks alone, if {share} of the unlabelled rows are positive:",
+                *(f"  {name:<20}{area.low:>6.3f} to {area.high:.3f}" for name, area in ends.items()),
+                f"population  {rows}",
             ]
         )
 

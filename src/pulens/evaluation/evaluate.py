@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 import numpy as np
 
 from pulens import curves
+from pulens.answer import ShownAsText
 from pulens.atomic_write import write_whole
 from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
@@ -88,8 +89,8 @@ if TYPE_CHECKING:  # audits and cells are loaded for those who ask for them
     from pulens.strata import CellTable, StratifiedEvidence
 
 
-@dataclass(frozen=True, slots=True)
-class OperatingPoint:
+@dataclass(frozen=True, slots=True, repr=False)
+class OperatingPoint(ShownAsText):
     """What happens at one threshold: the recovered table and every metric read off it."""
 
     threshold: float
@@ -101,6 +102,8 @@ class OperatingPoint:
 
     def __str__(self) -> str:
         return "\n".join([f"at threshold {self.threshold:.6g}", *(f"  {e}" for e in self.estimates.values())])
+
+    __repr__ = __str__
 
     def to_frame(self, backend: str | None = None) -> Any:
         """One row per metric as a table of Polars, pandas or PyArrow, whichever is there or named."""

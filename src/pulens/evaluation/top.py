@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from pulens.answer import Answer
+from pulens.answer import Answer, ShownAsText
 from pulens.decisions.hits import Prediction, predicted_hits
 from pulens.errors import PulensError
 from pulens.estimate import Estimate
@@ -30,7 +30,7 @@ RULED_OUT = "these rows rule out random labels at this class prior, which this n
 FEW = 5  # labelled rows among the first k below which that is said
 
 
-class FirstRows(Mapping[str, Estimate], Answer):
+class FirstRows(Mapping[str, Estimate], Answer, ShownAsText):
     """Measures of the first rows of one list or of many, by name."""
 
     estimates: Mapping[str, Estimate]

@@ -14,6 +14,7 @@ import numpy as np
 from pulens.answer import plain
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.estimate import Interval
+from pulens.frozen import offered
 from pulens.keywords import check_kinds, typed
 from pulens.monitoring.bands import ScoreBand, score_bands
 from pulens.monitoring.judging import Judgement
@@ -212,6 +213,14 @@ class WatchLife:
         return value, Interval(low, high, monitor.settings.confidence, "Jeffreys")
 
 
+#: What completion offers of a watch.
+OFFERED = (
+    *("accept", "alarms", "changes", "label_change", "labelling", "log_line", "notices", "plot", "reference_windows"),
+    *("score_bands", "segments", "status", "to_dict", "to_frame", "to_html", "unjudged", "verdict", "vouched"),
+    *("windows",),
+)
+
+
 @dataclass(frozen=True, repr=False, eq=False)
 class Pulse:
     """What became of a deployed model: ``alarms`` that stand, ``windows`` with their numbers, ``lines`` over time.
@@ -394,6 +403,9 @@ class Pulse:
                 "label shift where trust is ok",
             ],
         }
+
+    def __dir__(self) -> list[str]:
+        return offered(self, OFFERED)
 
     def __str__(self) -> str:
         from pulens.report.watch_text import watch_text

@@ -75,7 +75,7 @@ class Implied(NamedTuple):
     elsewhere: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ClassPrior:
     """The class prior, how sure we are of it, and where it came from.
 
@@ -122,6 +122,8 @@ class ClassPrior:
     def __str__(self) -> str:
         doubt = "" if self.interval is None else f" {self.interval}"
         return f"class prior {self.value:.4g}{doubt} ({self.method})"
+
+    __repr__ = __str__  # of all its fields a screen and a half
 
     def _repr_html_(self) -> str:
         from html import escape

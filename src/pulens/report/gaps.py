@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.groups.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS
-from pulens.report.lines import MORE, on_one_screen, p_value, wrapped
+from pulens.report.lines import MORE, on_one_screen, wrapped
 from pulens.report.markdown import plain
 from pulens.report.segments import LONGEST_NAME, WIDTH, shortened
 from pulens.report.words import title_of
@@ -192,8 +192,8 @@ def equal_words(gaps: Gaps) -> str:
     if p is None:
         return ""
     if p < 0.001:
-        return "If all groups were equal, a gap this large would occur less than 0.1% of the time (p < 0.001)."
-    return f"If all groups were equal, a gap this large would occur {100 * p:.2g}% of the time ({p_value(p)})."
+        return "If all groups were equal, a gap this large would occur less than 0.1% of the time."
+    return f"If all groups were equal, a gap this large would occur {100 * p:.2g}% of the time."
 
 
 def _wrapped(words: str) -> list[str]:

@@ -61,15 +61,22 @@ class Advice(ShownAsText):
 
     def __str__(self) -> str:
         known = "to be estimated" if not self.prior_known else f"{self.class_prior:.3g}"
+        first = self.suggestions[0]
+        verdict = (
+            f"Try {first.title} first: on similar data it loses {100 * first.expected_loss:.1f} points of accuracy on "
+            "average against the best learner."
+        )
         lines = [
-            f"{self.rows:,} rows of kind {self.kind}, {self.labelled:,} labelled, {self.scenario}, class prior {known}",
+            *wrap(verdict, WIDTH, break_on_hyphens=False),
             "",
-            f"  {'try':<28}{'expected loss':>14}  {'95% interval':<14}worst",
+            f"{self.rows:,} rows ({self.kind}), {self.labelled:,} labelled, {self.scenario}, class prior {known}",
+            "",
+            f"  {'try':<27}{'expected loss':>13}  {'95% interval':<14}worst",
         ]
         for one in self.suggestions:
             interval = "one data set" if one.interval is None else _points(one.interval)
             lines.append(
-                f"  {one.title:<28}{100 * one.expected_loss:>14.1f}  {interval:<14}"
+                f"  {one.title:<27}{100 * one.expected_loss:>13.1f}  {interval:<14}"
                 f"{100 * one.worst_loss:.1f} on {one.worst_on}"
             )
         lines += ["", "in Python:", *(f"  {one.call}" for one in self.suggestions), ""]

@@ -56,9 +56,7 @@ def rank(cells: Cells, level: float = 0.05) -> MeanRanks:
     learners, datasets = complete(cells)
     k, n = len(learners), len(datasets)
     if k < 3 or n < 2:
-        raise InputError(
-            f"ranks need at least 3 learners with 2 data sets in common, here are {k} learners and {n} data sets."
-        )
+        raise InputError(f"ranks need at least 3 learners with 2 data sets in common, got {k} and {n}.")
     means = np.array([[fmean(cells[name, one].values()) for name in learners] for one in datasets])
     table = stats.rankdata(-means.round(12), axis=1)
     mean_ranks = table.mean(0)

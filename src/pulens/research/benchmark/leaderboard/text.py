@@ -17,13 +17,63 @@ from pulens.research.benchmark.archive.measured import sign_of
 from pulens.research.benchmark.leaderboard.board import ROPE, Board
 from pulens.research.benchmark.leaderboard.judged import Judged
 
-WIDTH = 118
+WIDTH = 80
+NAMES = 25  # columns of a learner's title
+MOST_BRIEF = 12  # learners in the short answer
 Labels = tuple[str, float, str]  # mechanism, label frequency, the mechanism's parameters
 SIGNS = {"better": "+", "worse": "-", "tie": " "}
 
 
+def brief_text(result: Board, archive: Archive) -> str:
+    """Which learner is best and how clear that is, each learner's mean, rank and wins: one screen."""
+    records = {one.learner: one for one in result.records}
+    ranks = {} if result.ranking is None else dict(zip(result.ranking.learners, result.ranking.ranks, strict=True))
+    against = f"against {result.reference}" if result.reference else ""
+    lines = [*_wrapped(_verdict(result), 0), ""]
+    lines.append(f"{'':<{NAMES}}{'mean':>8}{'mean rank':>11}{'win / tie / loss':>18}{against:>18}".rstrip())
+    for name in result.order[:MOST_BRIEF]:
+        rank = f"{ranks[name]:.2f}" if name in ranks else "–"
+        one, belief = records.get(name), result.beliefs.get(name)
+        won = "" if one is None else f"{one.wins} / {one.ties} / {one.losses}"
+        said = "" if belief is None else belief.verdict()
+        lines.append(f"{_named(result, name)}{_mean(result, name):>8}{rank:>11}{won:>18}{said:>18}".rstrip())
+    left = len(result.order) - MOST_BRIEF
+    lines += [f"  and {left} more learners"] if left > 0 else []
+    lines += ["", *_wrapped(f"mean of {result.metric}{_comma(result.unit)}; {result.selection_words}")]
+    lines += [part for mark, text in result.marks.items() for part in _wrapped(f"{mark} {text}")]
+    runs = f"{len(result.rows):,} runs of {result.condition.name}, {len(archive.failed):,} failed in the archive"
+    return "\n".join([*lines, *_wrapped(f"{runs}. Every data set, tests and costs: add --explain.")])
+
+
+def _verdict(result: Board) -> str:
+    sets = _counted(len(result.datasets), "data set")
+    ranking = result.ranking
+    if ranking is None:
+        best = next((name for name in result.order if not result.learners[name].uses_truth), result.order[0])
+        title, mean = result.learners[best].title, _mean(result, best)
+        first = f"{title} has the best mean {result.metric}, {mean}" if mean != "–" else f"{title} comes first"
+        because = f" No mean ranks: {result.no_ranking_because}" if result.no_ranking_because else ""
+        return f"{first}, over {sets} and {_counted(result.seeds, 'seed')}.{because}"
+    best = min(zip(ranking.ranks, ranking.learners, strict=True))[1]
+    alike = {name for group in ranking.groups if best in group for name in group} - {best}
+    title, rank = result.learners[best].title, min(ranking.ranks)
+    words = f"{title} ranks best: {rank:.2f} on average over {sets}."
+    if not alike:
+        return f"{words} The difference from every other learner is clear."
+    return f"{words} No clear difference from {_listed([result.learners[name].title for name in alike])}."
+
+
+def _listed(titles: Sequence[str]) -> str:
+    several = sorted(titles)
+    return ", ".join(several) if len(several) < 5 else f"{len(several)} others"
+
+
+def _counted(many: int, word: str) -> str:
+    return f"{many:,} {word}{'' if many == 1 else 's'}"
+
+
 def report_text(result: Board, archive: Archive, judged: Judged | None = None) -> str:
-    """Everything, section by section; a section that has nothing to say tells why or is left out."""
+    """Everything, section by section; a section without content gives the reason or is left out."""
     sections = [
         _head(result, archive),
         _table(result),
@@ -41,14 +91,15 @@ def _head(result: Board, archive: Archive) -> list[str]:
     lines = [
         f"archive      {archive.folder}: {len(archive.done):,} runs done, {len(archive.failed):,} failed",
         f"condition    {result.condition.name} (labels {result.condition.mechanism}, label frequency), "
-        f"{len(result.rows):,} runs, "
-        f"{len(result.learners)} learners, {len(result.datasets)} data sets, {result.seeds} seeds",
+        f"{_counted(len(result.rows), 'run')}, {_counted(len(result.learners), 'learner')}, "
+        f"{_counted(len(result.datasets), 'data set')}, {_counted(result.seeds, 'seed')}",
         f"metric       {result.metric} of test rows with true labels{_comma(result.unit)}",
         f"selection    of the epoch by {result.selection_words}",
     ]
     if selects_with_truth(result.selection):
         lines.append("             Nobody with PU data can select like this: read it as what selection costs.")
-    return lines + [f"note         {text}" for text in result.notices]
+    lines += [f"note         {text}" for text in result.notices]
+    return [part for line in lines for part in _wrapped(line, 13)]
 
 
 def _table(result: Board) -> list[str]:
@@ -97,9 +148,9 @@ def _cell_texts(result: Board) -> dict[tuple[str, str], str]:
 def _named(result: Board, name: str) -> str:
     """A learner's title with its marks, in a column of its own."""
     facts = result.learners[name]
-    room = 33 - (len(facts.mark) + 1 if facts.mark else 0)
+    room = NAMES - 1 - (len(facts.mark) + 1 if facts.mark else 0)
     title = facts.title if len(facts.title) <= room else f"{facts.title[: room - 1]}…"
-    return f"{f'{title} {facts.mark}'.strip():<34}"
+    return f"{f'{title} {facts.mark}'.strip():<{NAMES}}"
 
 
 def _mean(result: Board, name: str) -> str:
@@ -130,7 +181,9 @@ def _legend(result: Board) -> list[str]:
 
 def _ranks(result: Board) -> list[str]:
     records = {one.learner: one for one in result.records}
-    lines = ["mean rank over data sets; win/tie/loss against every other learner, data set by data set (t-test, Holm)"]
+    lines = _wrapped(
+        "mean rank over data sets; wins, ties and losses against every other learner, by data set (t-test, Holm)"
+    )
     ranking = result.ranking
     ranks = {} if ranking is None else dict(zip(ranking.learners, ranking.ranks, strict=True))
     left = [name for name in records if name not in ranks]
@@ -139,24 +192,23 @@ def _ranks(result: Board) -> list[str]:
         shown = "    –" if rank is None else f"{rank:5.2f}"
         lines.append(f"{shown}  {_named(result, name)}{one.wins:>5} / {one.ties} / {one.losses}")
     if ranking is None:
-        return [*lines, f"no ranks: {result.no_ranking_because}"]
+        return [*lines, *_wrapped(f"no ranks: {result.no_ranking_because}")]
     return lines + _differences(result, ranking, left)
 
 
 def _differences(result: Board, ranking: MeanRanks, left: Sequence[str]) -> list[str]:
-    """What the mean ranks tell apart, what they do not, and which learners are left without one."""
-    lines = [
+    """What the mean ranks separate, what they do not, and which learners are left without one."""
+    lines = _wrapped(
         f"critical difference {ranking.critical_difference:.2f} (Nemenyi, level 0.05) over {len(ranking.datasets)} "
         f"data sets; Friedman p = {ranking.p_value:.2g}, Iman-Davenport p = {ranking.iman_davenport_p_value:.2g}"
-    ]
+    )
     if left:
-        lines.append(
-            f"not ranked, since data sets are missing: {', '.join(result.learners[name].marked for name in left)}"
-        )
+        titles = ", ".join(result.learners[name].marked for name in left)
+        lines += _wrapped(f"not ranked, since data sets are missing: {titles}")
     for group in ranking.groups:
         lines += _wrapped(f"no clear difference: {', '.join(result.learners[name].marked for name in group)}")
     if len(ranking.datasets) < 5:
-        lines.append(f"with {len(ranking.datasets)} data sets ranks can tell hardly anything apart.")
+        lines.append(f"with {len(ranking.datasets)} data sets ranks separate hardly anything.")
     return lines
 
 
@@ -164,19 +216,21 @@ def _comparison(result: Board) -> list[str]:
     if not result.reference:
         return []
     lines = [
-        f"against {result.reference} over data sets: Bayesian signed-rank test (practically equal: within "
-        f"{100 * ROPE:g} point) and Wilcoxon",
-        f"{'':<34}{'better':>8}{'equal':>8}{'worse':>8}{'verdict':>12}{'sets':>6}{'p':>9}{'p (Holm)':>10}",
+        *_wrapped(
+            f"against {result.reference} over data sets: Bayesian signed-rank test (practically equal: within "
+            f"{100 * ROPE:g} point) and Wilcoxon"
+        ),
+        f"{'':<{NAMES}}{'better':>7}{'equal':>7}{'worse':>7}{'verdict':>12}{'sets':>5}{'p':>8}{'p (Holm)':>9}",
     ]
     for name in result.order:
         if name not in result.wilcoxon:
             continue
         n, p, corrected = result.wilcoxon[name]
         belief = result.beliefs.get(name)
-        shown = f"{'–':>8}" * 3 + f"{'–':>12}"
+        shown = f"{'–':>7}" * 3 + f"{'–':>12}"
         if belief is not None:
-            shown = f"{belief.better:>8.2f}{belief.equal:>8.2f}{belief.worse:>8.2f}{belief.verdict():>12}"
-        lines.append(f"{_named(result, name)}{shown}{n:>6}{_p(p):>9}{_p(corrected):>10}")
+            shown = f"{belief.better:>7.2f}{belief.equal:>7.2f}{belief.worse:>7.2f}{belief.verdict():>12}"
+        lines.append(f"{_named(result, name)}{shown}{n:>5}{_p(p):>8}{_p(corrected):>9}")
     return lines
 
 
@@ -199,15 +253,27 @@ def _label_curves(result: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]
     curves = labels.label_curves(rows, result.metric)
     if not curves:
         return []
-    lines = ["lowest label frequency from which on 95% of the best mean is kept (labels at random)"]
+    lines = ["lowest label frequency that keeps 95% of the best mean (labels at random)"]
     sets = sorted({one.dataset for one in curves})
     enough = {(one.learner, one.dataset): one.enough() for one in curves}
-    lines.append(f"{'':<34}" + "".join(f"{one:>15}" for one in sets))
-    for name in result.order:
-        shown = [enough.get((name, one)) for one in sets]
-        if any(value is not None for value in shown):
-            text = "".join(f"{'–' if value is None else f'{value:g}':>15}" for value in shown)
-            lines.append(f"{_named(result, name)}{text}")
+    enough_at = {name: [enough.get((name, one)) for one in sets] for name in result.order}
+    texts = {
+        name: ["–" if value is None else f"{value:g}" for value in shown]
+        for name, shown in enough_at.items()
+        if any(value is not None for value in shown)
+    }
+    return lines + _blocks(result, sets, texts)
+
+
+def _blocks(result: Board, heads: Sequence[str], texts: Mapping[str, Sequence[str]]) -> list[str]:
+    """A table of learners in as many blocks of columns as the width needs."""
+    wide = max(len(one) for one in heads) + 2
+    per_block = max(1, (WIDTH - NAMES) // wide)
+    lines = []
+    for at in range(0, len(heads), per_block):
+        block = slice(at, at + per_block)
+        lines.append(" " * NAMES + "".join(f"{one:>{wide}}" for one in heads[block]))
+        lines += [_named(result, name) + "".join(f"{t:>{wide}}" for t in row[block]) for name, row in texts.items()]
     return lines
 
 
@@ -224,14 +290,11 @@ def _biased(result: Board, rows: Sequence[Mapping[str, Any]]) -> list[str]:
         losses.setdefault((one.learner, place), []).append(one.loss)
     places = sorted({place for _, place in losses})
     heads = _mechanism_heads(places)
-    wide = max(10, *(len(head) + 2 for head in heads))
-    lines = [f"points of {result.metric} lost by biased labels, mean over data sets"]
-    lines.append(f"{'':<34}" + "".join(f"{head:>{wide}}" for head in heads))
+    texts = {}
     for name in result.order:
         lost_at = [losses.get((name, place)) for place in places]
-        shown = [f"{result.factor * fmean(lost):.2f}" if lost else "–" for lost in lost_at]
-        lines.append(_named(result, name) + "".join(f"{text:>{wide}}" for text in shown))
-    return lines
+        texts[name] = [f"{result.factor * fmean(lost):.2f}" if lost else "–" for lost in lost_at]
+    return [f"points of {result.metric} lost by biased labels, mean over data sets", *_blocks(result, heads, texts)]
 
 
 def _mechanism_heads(places: Sequence[Labels]) -> list[str]:
@@ -254,7 +317,7 @@ def _costs(result: Board) -> list[str]:
     if not known:
         return []
     places = costs.devices(known)
-    lines = ["costs per run: seconds of training (its share of a stack), memory of the stack over its runs"]
+    lines = _wrapped("costs per run: seconds of training (its share of a stack), memory of the stack over its runs")
     if len(places) > 1:
         lines.append("each device by itself: costs on different devices do not compare")
     for device in places:
@@ -268,12 +331,12 @@ def _costs_on(result: Board, device: str, known: Sequence[costs.LearnerCost]) ->
     for one in known:
         by_learner.setdefault(one.learner, []).append(one)
     head = f"on {device}"
-    lines = [f"{head:<34}{'seconds':>10}{'MiB':>9}{'runs a stack':>14}{'sets':>6}  best for the time on"]
+    lines = [f"{head:<{NAMES}}{'seconds':>8}{'MiB':>7}{'runs a stack':>13}{'sets':>5}  best for the time on"]
     for name in sorted(by_learner, key=lambda name: fmean(one.seconds for one in by_learner[name])):
-        lines.append(_costs_of(result, name, by_learner[name]))
+        lines += textwrap.wrap(_costs_of(result, name, by_learner[name]), WIDTH, subsequent_indent=" " * 60)
     sets = len({one.dataset for one in known})
     if any(len({one.dataset for one in mine}) < sets for mine in by_learner.values()):
-        lines.append("means are over the data sets measured there (sets): compare those over the same ones only")
+        lines += _wrapped("means are over the data sets measured there (sets): compare those over the same ones only")
     return lines
 
 
@@ -281,9 +344,9 @@ def _costs_of(result: Board, name: str, mine: Sequence[costs.LearnerCost]) -> st
     where = ", ".join(one.dataset for one in mine if one.is_efficient)
     memory = fmean(one.memory for one in mine) / 2**20
     return (
-        f"{_named(result, name)}{fmean(one.seconds for one in mine):>10.3g}"
-        f"{'–' if math.isnan(memory) else f'{memory:.0f}':>9}{fmean(one.stack_runs for one in mine):>14.1f}"
-        f"{len(mine):>6}  {where}"
+        f"{_named(result, name)}{fmean(one.seconds for one in mine):>8.3g}"
+        f"{'–' if math.isnan(memory) else f'{memory:.0f}':>7}{fmean(one.stack_runs for one in mine):>13.1f}"
+        f"{len(mine):>5}  {where}"
     ).rstrip()
 
 
@@ -292,15 +355,15 @@ def _judged(judged: Judged | None) -> list[str]:
         return []
     part = f"; the prior estimated on {judged.sampled:,} of them" if judged.sampled < judged.runs else ""
     lines = [
-        f"evaluation without negatives, beside the truth ({judged.runs:,} runs{part}; 95% intervals)",
-        f"{'class prior':<14}{'metric':<20}{'held':>8}{'width':>8}{'bias':>9}{'|error|':>9}{'no answer':>11}"
-        f"{'runs':>7}",
+        *_wrapped(f"evaluation without negatives, compared with the truth ({judged.runs:,} runs{part}; 95% intervals)"),
+        f"{'class prior':<12}{'metric':<21}{'held':>7}{'width':>7}{'bias':>8}{'|error|':>8}"
+        f"{'no answer':>11}{'runs':>6}",
     ]
     for row in judged.coverage:
-        shown = f"{'–':>8}{'–':>8}{'–':>9}{'–':>9}"
+        shown = f"{'–':>7}{'–':>7}{'–':>8}{'–':>8}"
         if "held" in row:
-            shown = f"{row['held']:>8.1%}{row['width']:>8.3f}{row['bias']:>+9.4f}{row['error']:>9.4f}"
-        lines.append(f"{row['prior']:<14}{row['metric']:<20}{shown}{row['without_answer']:>11}{row['runs']:>7}")
+            shown = f"{row['held']:>7.1%}{row['width']:>7.3f}{row['bias']:>+8.4f}{row['error']:>8.4f}"
+        lines.append(f"{row['prior']:<12}{row['metric']:<21}{shown}{row['without_answer']:>11}{row['runs']:>6}")
     if judged.epochs:
         lines += ["", "which criterion picks the best epoch: points of accuracy lost against the best"]
         lines.append(f"{'':<34}{'mean':>8}{'worst':>8}{'best picked':>13}{'runs':>7}")
@@ -309,7 +372,7 @@ def _judged(judged: Judged | None) -> list[str]:
             lines.append(
                 f"{name:<34}{100 * row['regret']:>8.2f}{100 * row['worst']:>8.2f}{row['best']:>13.0%}{row['runs']:>7}"
             )
-    heading = "which criterion picks the best learner: points of accuracy lost, rank correlation with the truth"
+    heading = "which criterion picks the best learner: points of accuracy lost, rank correlation"
     lines += _choosing(heading, judged.learners)
     return lines + _choosing("the same, on the runs whose class prior was estimated too", judged.sampled_learners)
 
@@ -319,7 +382,7 @@ def _choosing(heading: str, rows: Sequence[Mapping[str, Any]]) -> list[str]:
     for row in sorted(rows, key=lambda row: row["regret"]):
         shown = "–" if math.isnan(row["rank_correlation"]) else f"{row['rank_correlation']:.2f}"
         lines.append(f"{row['way']:<44}{100 * row['regret']:>8.2f}{shown:>8}{row['choices']:>7} choices")
-    return ["", heading, *lines] if lines else []
+    return ["", *_wrapped(heading), *lines] if lines else []
 
 
 def _failed(archive: Archive) -> list[str]:
@@ -340,8 +403,8 @@ def _comma(words: str) -> str:
     return f",{words}" if words.startswith(" ") else words
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, WIDTH, subsequent_indent="    ")
+def _wrapped(text: str, indent: int = 4) -> list[str]:
+    return textwrap.wrap(text, WIDTH, subsequent_indent=" " * indent, break_on_hyphens=False)
 
 
 def _p(value: float) -> str:
