@@ -113,7 +113,7 @@ def _run(arguments: list[str] | None) -> None:
         _end(2, in_command_words(one_message(error)))
     except click.ClickException as error:
         if not isinstance(error, NO_COMMAND):  # whose message is the help
-            vars(error)["message"] = one_message(error.message)  # click repeats values however long they are
+            vars(error)["message"] = one_message(error.message) + _quote_the_pattern(error)  # values may be long
         error.show()
         _end(2)
     except click.exceptions.Exit as end:
@@ -131,6 +131,14 @@ def _run(arguments: list[str] | None) -> None:
         _end(2, f"the memory of this machine does not suffice{said}. Read fewer rows, or on a larger machine.")
     except OSError as error:
         _end(2, _said_by_system(error))
+
+
+def _quote_the_pattern(error: click.ClickException) -> str:
+    """What to do where a shell turned a pattern into several files."""
+    left = error.message.partition("unexpected extra argument")[2].partition("(")[2].rstrip(")").split()
+    if not left or not all(os.path.exists(name) for name in left):
+        return ""
+    return f". To read several files, quote the pattern: 'folder/*{os.path.splitext(left[0])[1]}', or give the folder."
 
 
 NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
