@@ -58,19 +58,47 @@ def forwards_keywords(*takers: Taker) -> Callable[[Callable[Given, Answer]], Cal
         handed_on = keywords_of(door).union(*map(keywords_of, takers))
         known = handed_on.union(signature(door).parameters)
         texts = {name: kind for name, kind in _annotated(door).items() if kind[0] in _TEXTS}
+        columns = _columns_of(door)
 
         @wraps(door)
         def checked(*given: Given.args, **named: Given.kwargs) -> Answer:
             if not named.keys() <= known:
                 check_keywords(door.__name__, [name for name in named if name not in known], handed_on)
+            for name in columns:
+                if name in named and named[name] is None:
+                    del named[name]
             for name in named.keys() & texts.keys():
                 _plain(name, named[name], *texts[name])
             return door(*given, **named)
 
         checked.handed_on = handed_on  # type: ignore[attr-defined]
+        if columns:
+            own = list(signature(door).parameters.values())
+            first = sum(one.kind <= Parameter.POSITIONAL_OR_KEYWORD for one in own)
+            shown_as = signature(door).replace(parameters=[*own[:first], *columns.values(), *own[first:]])
+            checked.__signature__ = shown_as  # type: ignore[attr-defined]
         return checked
 
     return decorate
+
+
+#: Keywords of ``**reading: Unpack[...]`` that people see as parameters, first of all: what columns and labels mean.
+COLUMNS = ("score", "label", "positive", "negative", "unlabelled", "cluster")
+
+
+def _columns_of(door: Callable[..., Any]) -> dict[str, Parameter]:
+    """Those of ``COLUMNS`` that a function takes by the typed dictionary of its further keywords."""
+    for one in signature(door).parameters.values():
+        kind = str(one.annotation)
+        if one.kind is Parameter.VAR_KEYWORD and kind.startswith("Unpack["):
+            typed_as = getattr(door, "__globals__", {})[kind.removeprefix("Unpack[").removesuffix("]")]
+            known = {name: getattr(each, "__forward_arg__", each) for name, each in typed_as.__annotations__.items()}
+            by_name = {name: known[name] for name in COLUMNS if name in known}
+            return {
+                name: Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=each)
+                for name, each in by_name.items()
+            }
+    return {}
 
 
 def typed(door: Callable[Given, Answer]) -> Callable[Given, Answer]:

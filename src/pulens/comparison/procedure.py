@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from pulens.inference.prior_uncertainty import holding
 from pulens.inference.replicates import Replicates
 from pulens.inputs import ROWS
 from pulens.inputs.frames import keeps_library
-from pulens.inputs.reading import said
+from pulens.inputs.reading import ModelKeywords
 from pulens.keywords import forwards_keywords, names_of
 from pulens.metrics import find, leading
 from pulens.metrics.at_threshold import check_cost_ratio
@@ -63,7 +63,7 @@ from pulens.selection import (
 )
 from pulens.selection.tilted import TiltedEvidence
 from pulens.strata.gathering import resolved
-from pulens.types import Clusters, Column, Floats, LabelValues, Places, RowsLike, Strata, Values
+from pulens.types import Column, Floats, Places, RowsLike, Strata, Values
 
 LEAST_DEFINED = 0.9  # of the redraws, for a difference to have an interval
 PRIORS_TILTED = 9  # at which the labelling is asked what it moves when the order is traced
@@ -206,11 +206,6 @@ def compare(
     scores: Values | Mapping[str, Values] | None = None,
     *,
     score: Column | Sequence[Column] | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
     unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
     label_noise: float = 0.0,
@@ -231,7 +226,7 @@ def compare(
     labelled_within: Strata | None = None,
     split: str | None = None,
     labelling: str | float | None = None,
-    **reading: Any,
+    **reading: Unpack[ModelKeywords],
 ) -> Comparison:
     """Say which of several models is best on the same rows, how sure that is, and where the class prior decides.
 
@@ -240,11 +235,9 @@ def compare(
     labels, scores
         Labels as in :func:`pulens.evaluate`, and a mapping of each model's name to its scores. Or a table or the
         path of a file, with ``score=["a", "b"]`` naming the columns of scores.
-    score, label
-        Columns of scores, one for each model, and of labels, where the first argument is a table, file or database;
-        labels are in ``"label"`` unless given.
-    positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    score, label, positive, negative, unlabelled
+        Columns of scores, one for each model, and of labels of a table, and what label values mean, as in
+        :func:`pulens.evaluate`.
     class_prior, unlabelled_prior, label_noise, scenario, audit, combine
         As in :func:`pulens.evaluate`. Over a range of class priors a difference counts only if it holds everywhere;
         a class prior with a confidence is drawn in every redraw, once for all models.
@@ -299,9 +292,7 @@ def compare(
     >>> compare(claims, score=["old", "new"], label="outcome", positive="fraud", class_prior=0.25, redraws=200).winner
     'new'
     """
-    reading |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
+    said = {**reading, **({} if score is None else {"score": score})}
     question = IntervalOptions.among(locals())
     resampling = question.resampling
     cost_ratio = None if cost_ratio is None else check_cost_ratio(cost_ratio)
@@ -309,27 +300,25 @@ def compare(
         raise PulensError(
             "a comparison needs a confidence, such as 0.95: without intervals there is nothing to decide by."
         )
-    if reading.get("cluster") is None:
-        reading.pop("cluster", None)
-    design = Design.among(locals(), reading)
+    design = Design.among(locals(), said)
     uneven = said_of_labels(labelling, design.refused_beside("practice"))
     chosen = with_parameters(
         _metrics(metrics, has_threshold=threshold is not None),
         named=metrics is not None,
-        ranks="cluster" not in reading and uneven is None,
+        ranks="cluster" not in said and uneven is None,
         cost_ratio=cost_ratio,
         k=k,
     )
     needing = metrics if cost_ratio is None else None  # a cost ratio finds thresholds by itself
     refuse_first_rows_within(k, design)
     design.check_priors(question)
-    rows = _read(labels, scores, design, reading)
+    rows = _read(labels, scores, design, said)
     reviewed = reviewed_comparison(
         labels,
         scores,
         _thresholds(threshold, rows.names, needing),
         design.second_phase,
-        reading,
+        said,
         scenario=scenario,
         confidence=confidence,
         seed=seed,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from pulens.inference.kernels.resampling import check_seed
 from pulens.inputs import ReadOptions, read_tally
 from pulens.inputs.addresses import is_address, shown_address
 from pulens.inputs.drawn import check_drawable, read_drawn, read_totals_at
-from pulens.inputs.reading import said
+from pulens.inputs.reading import ScoreKeywords
 from pulens.keywords import forwards_keywords, names_of
 from pulens.metrics.parts.measure import check_threshold
 from pulens.metrics.parts.possible_worlds import within_what_is_possible
@@ -44,7 +44,7 @@ from pulens.priors import ClassPrior
 from pulens.priors.given import GivenPrior
 from pulens.scalars import real
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.types import Column, LabelValues, RowsLike, Values
+from pulens.types import RowsLike, Values
 
 if TYPE_CHECKING:
     from pulens.audits.labelling_test import LabellingVerdict
@@ -59,11 +59,6 @@ def plan_audit(
     source: RowsLike,
     scores: Values | None = None,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
     budget: int | None = None,
     width: float | None = None,
     goal: str = "all",
@@ -75,7 +70,7 @@ def plan_audit(
     scenario: str = DEFAULT_SCENARIO,
     class_prior: GivenPrior | ClassPrior | str | None = None,
     label_noise: float = 0.0,
-    **reading: Any,
+    **reading: Unpack[ScoreKeywords],
 ) -> AuditPlan:
     """Choose the unlabelled rows that a person should check, so that their answers prove most.
 
@@ -87,11 +82,8 @@ def plan_audit(
     ----------
     source, scores
         As in :func:`pulens.evaluate`; a table, file or database can hand over further columns of its rows.
-    score, label
-        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
-        ``"label"`` unless given.
-    positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
+    score, label, positive, negative, unlabelled
+        Columns of a table, and what its label values mean, as in :func:`pulens.evaluate`.
     budget, width
         How many rows to check, 200 by default; or, instead, how wide the interval of the goal should be (that of F1,
         where the goal is ``"all"``).
@@ -132,7 +124,6 @@ def plan_audit(
     >>> len(plan.rows)
     30
     """
-    reading |= said(score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled)
     asked = ReadOptions(**reading)
     rows = _check_rows_asked(budget, width)
     check_goal(goal)

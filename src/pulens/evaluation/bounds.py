@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from pulens.estimate import Curve, Interval
 from pulens.evidence import Evidence, gather
 from pulens.evidence.combinations import refuse_together
 from pulens.inference.kernels.bands import BAND_NAMES
-from pulens.inputs.reading import said
+from pulens.inputs.reading import RowKeywords
 from pulens.keywords import check_keywords, forwards_keywords
 from pulens.metrics import find
 from pulens.metrics.parts.measure import check_threshold
@@ -45,7 +45,7 @@ from pulens.recovery.bounds import (
 from pulens.recovery.contingency import Contingency
 from pulens.scalars import is_among
 from pulens.scenario import DEFAULT_SCENARIO, Scenario
-from pulens.types import Clusters, Column, Floats, LabelValues, RowsLike, Values
+from pulens.types import Floats, RowsLike, Values
 
 APPROACHES = ("positives", "negatives", "tighter")
 TOGETHER = 1 << 18  # thresholds times numbers of latent positives worked on at once
@@ -320,12 +320,6 @@ def bounds(
     labels: RowsLike,
     scores: Values | None = None,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     class_prior: GivenPrior | ClassPrior | None = None,
     unlabelled_prior: GivenPrior | None = None,
     label_noise: float = 0.0,
@@ -333,7 +327,7 @@ def bounds(
     confidence: float = 0.95,
     band: str = "dkw-two-sample",
     approach: str = "positives",
-    **reading: Any,
+    **reading: Unpack[RowKeywords],
 ) -> Bounds:
     r"""Bounds on ROC and precision-recall curves and on any metric of the contingency table: Claesen et al..
 
@@ -342,13 +336,8 @@ def bounds(
     labels, scores, class_prior, unlabelled_prior, scenario
         As for :func:`pulens.evaluate`. The tables are about the unlabelled rows in case-control data, of all rows in
         the single-set scenario (as in the paper).
-    score, label
-        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
-        ``"label"`` unless given.
-    positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
-    cluster
-        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
+    score, label, positive, negative, unlabelled, cluster
+        Columns of a table, and what its label values mean, as in :func:`pulens.evaluate`.
     label_noise
         Refused unless 0: every labelled row counts as a positive.
     confidence
@@ -379,9 +368,6 @@ def bounds(
     >>> print(bounds(table, score="risk_v2", label="outcome", positive="fraud", class_prior=0.2).roc_auc)
     [0.775, 0.983]
     """
-    reading |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
     confidence = check_confidence(confidence)
     if not is_among(band, BAND_NAMES):
         raise PulensError(f"there is no band {shown(band)}; the bands are {listed(BAND_NAMES)}.")

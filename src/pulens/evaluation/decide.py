@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ from pulens.inference.method import IntervalMethod
 from pulens.inference.policy import ends_in_doubt
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, holding
 from pulens.inputs import ReadOptions
-from pulens.inputs.reading import said
+from pulens.inputs.reading import RowKeywords
 from pulens.keywords import forwards_keywords, typed
 from pulens.metrics import METRICS
 from pulens.metrics.parts.confirmed import as_confirmed
@@ -70,7 +70,7 @@ from pulens.strata import (
     uncertainty_of,
 )
 from pulens.strata.priors import PriorSetting
-from pulens.types import Clusters, Column, LabelValues, RowsLike, Strata, Values
+from pulens.types import RowsLike, Strata, Values
 
 PER = 1000.0  # rows that money is shown for
 RATES: Mapping[str, Value] = {RECALL: lambda points: points.found, PRECISION: lambda points: points.precision}
@@ -266,12 +266,6 @@ def decide(
     labels: RowsLike,
     scores: Values | None = None,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     cost_miss: float | None = None,
     cost_alarm: float | None = None,
     cost_flag: float | None = None,
@@ -295,7 +289,7 @@ def decide(
     labelled_within: Strata | None = None,
     split: str | None = None,
     labelling: str | float | None = None,
-    **reading: Any,
+    **reading: Unpack[RowKeywords],
 ) -> Decision:
     r"""Choose a threshold by costs, by how many rows can be checked, and by the recall or precision required.
 
@@ -303,13 +297,8 @@ def decide(
     ----------
     labels, scores
         Labels and scores as arrays; or a table, the path of a file or the address of a database, alone.
-    score, label
-        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
-        ``"label"`` unless given.
-    positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
-    cluster
-        Column of clusters whose rows are alike (a patient, a customer); intervals allow for it. An array beside arrays.
+    score, label, positive, negative, unlabelled, cluster
+        Columns of a table, and what its label values mean, as in :func:`pulens.evaluate`.
     cost_miss, cost_alarm, cost_flag, benefit_hit
         What a missed positive and a *false* alarm cost, what each flagged row costs, right or wrong, and what a hit
         brings. The threshold with the lowest expected cost is chosen.
@@ -358,9 +347,6 @@ def decide(
     ...        redraws=100).threshold
     0.7
     """
-    reading |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
     question = IntervalOptions.among(locals())
     given = Costs.given(cost_miss, cost_alarm, cost_flag, benefit_hit)
     floors = {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.inputs import ReadOptions
 from pulens.inputs.frames import keeps_library
 from pulens.inputs.queries import Queries, read_queries
-from pulens.inputs.reading import said as named
+from pulens.inputs.reading import RowKeywords
 from pulens.keywords import check_keywords, forwards_keywords, typed
 from pulens.metrics import METRICS, find, in_reading_order, look_up
 from pulens.metrics.parts.binning import binning_notices
@@ -70,7 +70,7 @@ from pulens.selection.favouring import (
     sensitivity_curve,
 )
 from pulens.selection.tilts import LEVELS as EVENLY
-from pulens.types import Clusters, Column, LabelValues, RowsLike, Strata, Values
+from pulens.types import Clusters, Column, RowsLike, Strata, Values
 
 OF_SEGMENTS = ("same_prior", "class_prior_column", "metrics")  # arguments that go with group_by alone
 FIXED = ("given", "fixed before the check")  # thresholds that the rows did not choose
@@ -683,17 +683,19 @@ class Evaluation:
         return draw_evaluation(self, axes=axes)
 
 
+class SegmentKeywords(RowKeywords, total=False):
+    """What is said of rows, and what :func:`pulens.evaluate_by` takes beyond ``evaluate``."""
+
+    same_prior: bool
+    class_prior_column: Column | None
+    metrics: str | Sequence[str]
+
+
 @overload
 def evaluate(
     labels: RowsLike,
     scores: Values | None = None,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     group_by: None = None,
     class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
     unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
@@ -715,7 +717,7 @@ def evaluate(
     split: str | None = None,
     per: Clusters | None = None,
     labelling: str | float | Practice | None = None,
-    **reading: Any,
+    **reading: Unpack[RowKeywords],
 ) -> Evaluation: ...
 
 
@@ -729,12 +731,6 @@ def evaluate(
     labels: RowsLike,
     scores: Values | None = None,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     group_by: str | None = None,
     class_prior: GivenPrior | ClassPrior | str | Mapping[Any, Any] | None = None,
     unlabelled_prior: GivenPrior | Mapping[Any, Any] | None = None,
@@ -756,7 +752,7 @@ def evaluate(
     split: str | None = None,
     per: Clusters | None = None,
     labelling: str | float | Practice | None = None,
-    **reading: Any,
+    **reading: Unpack[SegmentKeywords],
 ) -> Evaluation | Evaluations:
     r"""Recover how a classifier performs on positives versus negatives from positive and unlabelled rows.
 
@@ -863,15 +859,13 @@ def evaluate(
     if group_by is not None:
         return _by_segment(labels, scores, group_by, dict(locals()))
     for name in OF_SEGMENTS:
-        if reading.pop(name, None):
+        if reading.get(name):
             raise InputError(f"{name}= is for segments: name their column with group_by=.")
-    reading |= named(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
+    of_rows = {name: value for name, value in reading.items() if name not in OF_SEGMENTS}
     question = IntervalOptions.among(locals())
     resampling, multiple = question.resampling, check_multiple(worlds)
-    design = Design.among(locals(), reading)
-    said = ReadOptions(weights=weights, **reading)
+    design = Design.among(locals(), of_rows)
+    said = ReadOptions(weights=weights, **of_rows)
     uneven = said_of_labels(labelling, design.refused_beside("practice"))
     if "reviews" in design.facets:
         return _with_reviews(labels, scores, said, design, question, threshold, multiple)

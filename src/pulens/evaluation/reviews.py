@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from pulens.inputs import ReadOptions, read_sample
 from pulens.inputs.addresses import is_address
 from pulens.inputs.arrays import python_values
 from pulens.inputs.frames import is_frame, open_frame
+from pulens.inputs.reading import RowKeywords
 from pulens.inputs.tables.whole import read_table
 from pulens.keywords import forwards_keywords
 from pulens.metrics import METRICS
@@ -108,7 +109,7 @@ def read_reviews(
     confidence: float = 0.95,
     seed: int = 0,
     id: str | None = None,
-    **reading: Any,
+    **reading: Unpack[RowKeywords],
 ) -> AuditResult:
     """What rows that were checked already prove about a classifier, without any assumption about labelling.
 
@@ -178,7 +179,7 @@ def join_reviews(
     reviewed_below_share: float | None = None,
     scenario: str = DEFAULT_SCENARIO,
     id: str | None = None,
-    **reading: Any,
+    **reading: Unpack[RowKeywords],
 ) -> Reviews:
     """The answers of a review on the rows of a table, for whatever judges rows by them.
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack
 
 from pulens.evidence import Design, IntervalOptions
 from pulens.inputs import ReadOptions
-from pulens.inputs.reading import said
+from pulens.inputs.reading import RowKeywords
 from pulens.keywords import forwards_keywords
 from pulens.scenario import DEFAULT_SCENARIO
 from pulens.strata import PriorsWithin, gather_cells, priors_within
-from pulens.types import Clusters, Column, LabelValues, RowsLike, Strata, Values
+from pulens.types import RowsLike, Strata, Values
 
 
 @forwards_keywords(ReadOptions)
@@ -19,19 +19,13 @@ def estimate_prior_within(
     labels: RowsLike,
     scores: Values | None = None,
     *,
-    score: Column | None = None,
-    label: Column | None = None,
-    positive: LabelValues | None = None,
-    negative: LabelValues | None = None,
-    unlabelled: LabelValues | None = None,
-    cluster: Clusters | None = None,
     labelled_within: Strata,
     method: str | None = None,
     scenario: str = DEFAULT_SCENARIO,
     label_noise: float = 0.0,
     audit: Mapping[Any, Any] | None = None,
     seed: int = 0,
-    **reading: Any,
+    **reading: Unpack[RowKeywords],
 ) -> PriorsWithin:
     """Estimate the class prior of every cell within which labels are random, and of all rows together.
 
@@ -43,13 +37,8 @@ def estimate_prior_within(
     ----------
     labels, scores
         Labels and scores as arrays; or a table or the path of a file, alone.
-    score, label
-        Columns of scores and labels, where the first argument is a table, file or database; ``"score"`` and
-        ``"label"`` unless given.
-    positive, negative, unlabelled
-        Label values that mean labelled positive, known negative and unlabelled, each a value or a list.
-    cluster
-        Column of clusters whose rows are alike, or one id per row for arrays: intervals allow for them.
+    score, label, positive, negative, unlabelled, cluster
+        Columns of a table, and what its label values mean, as in :func:`pulens.evaluate`.
     labelled_within
         The column of cells, several that cross, or one value per row for arrays.
     method, scenario, label_noise, audit, seed
@@ -81,9 +70,6 @@ def estimate_prior_within(
     >>> [cell.name for cell in found.cells]
     ['north', 'south']
     """
-    reading |= said(
-        score=score, label=label, positive=positive, negative=negative, unlabelled=unlabelled, cluster=cluster
-    )
     design = Design.among(reading, {"labelled_within": labelled_within})
     question = IntervalOptions(class_prior=method, label_noise=label_noise, scenario=scenario, audit=audit, seed=seed)
     return priors_within(gather_cells(labels, scores, design.strata, question, ReadOptions(**reading)))

@@ -3,11 +3,49 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, TypedDict
 
 from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.tables.dialect import Said, written_as
 from pulens.keywords import check_kinds
+from pulens.types import Clusters, Column, LabelValues
+
+
+class LabelKeywords(TypedDict, total=False):
+    """What functions take by keyword about rows: the fields of :class:`ReadOptions` with their types."""
+
+    label: Column | None
+    positive: LabelValues | None
+    negative: LabelValues | None
+    unlabelled: LabelValues | None
+    weight: Column | None
+    format: str | None
+    delimiter: str | None
+    decimal: str | None
+    thousands: str | None
+    encoding: str | None
+    sheet: str | None
+    table: str | None
+    where: str | None
+    tolerance: float | None
+
+
+class ScoreKeywords(LabelKeywords, total=False):
+    """The same for rows with one column of scores."""
+
+    score: Column | None
+
+
+class RowKeywords(ScoreKeywords, total=False):
+    """The same for rows some of which may belong together."""
+
+    cluster: Clusters | None
+
+
+class ModelKeywords(LabelKeywords, total=False):
+    """The same for rows with a column of scores for each model."""
+
+    cluster: Clusters | None
 
 
 def said(**named: Any) -> dict[str, Any]:
