@@ -17,82 +17,36 @@ from pulens.cli._complete import complete_column, complete_estimator, complete_l
 ALL = "pulens.help-all"  # in a context's meta: every option is shown
 OTHERS = "Other options"
 #: Options by what they are about, in the order in which a person meets them; the same in every command.
-GROUPS = {
+_GROUPS = {
     "Columns": (
-        *("score", "label", "target", "positive", "negative", "unlabelled", "weight", "cluster", "id", "keep"),
-        *("feature", "drop", "category", "missing", "date", "time", "by", "reference_until", "timezone"),
-        *("confirmed_at", "per"),
+        "score label target positive negative unlabelled weight cluster id keep feature drop category missing "
+        "date time by reference_until timezone confirmed_at per"
     ),
     "Assumptions": (
-        *("class_prior", "unlabelled_prior", "scenario", "labelling", "label_noise", "within", "split", "cell_prior"),
-        *("noise", "labels_lag", "scores_are", "positives", "label_frequency", "labelled", "mechanism"),
-        *("cost_miss", "cost_alarm", "cost_flag", "benefit_hit", "cost_ratio", "capacity", "volume"),
-        *("capacity_certainty", "recall_at_least", "precision_at_least"),
+        "class_prior unlabelled_prior scenario labelling label_noise within split cell_prior noise labels_lag "
+        "scores_are positives label_frequency labelled mechanism cost_miss cost_alarm cost_flag benefit_hit "
+        "cost_ratio capacity volume capacity_certainty recall_at_least precision_at_least"
     ),
     "Checked rows": (
-        *("audit", "combine", "reviews", "reviewed_above", "reviewed_below_share", "plan", "yes", "no", "second"),
-        *("reviewer_errors", "source", "allow_changed"),
+        "audit combine reviews reviewed_above reviewed_below_share plan yes no second reviewer_errors source "
+        "allow_changed"
     ),
-    "Groups": (*("group_by", "gaps", "segment_prior", "class_prior_column", "same_prior", "control", "segment"),),
+    "Groups": "group_by gaps segment_prior class_prior_column same_prior control segment",
     "Result": (
-        *("threshold", "metric", "all_metrics", "explain", "top", "goal", "budget", "width", "learner", "method"),
-        *("all", "binning", "bins", "fit", "choose", "sensitivity", "bounds", "at", "interval", "anytime", "set"),
-        *("confidence",),
+        "threshold metric all_metrics explain top goal budget width learner method all binning bins fit "
+        "choose sensitivity bounds at interval anytime set confidence"
     ),
     "Output": (
-        *("out", "scores", "column", "all_columns", "plot", "html", "markdown", "json", "csv", "latex", "summary"),
-        *("sql", "truth", "validation", "test", "state", "show_scores", "quiet"),
+        "out scores column all_columns plot html markdown json csv latex summary sql truth validation test "
+        "state show_scores quiet"
     ),
-    "Reading files": ("format", "delimiter", "decimal", "thousands", "encoding", "sheet", "table", "where"),
+    "Reading files": "format delimiter decimal thousands encoding sheet table where",
     "Advanced": (
-        *("redraws", "seed", "folds", "worlds", "tolerance", "alpha", "life", "backbone", "standardise"),
-        *("device", "validation_share", "test_share", "rejudge", "accept", "because"),
+        "redraws seed folds worlds tolerance alpha life backbone standardise device validation_share "
+        "test_share rejudge accept because"
     ),
 }
-_ROWS = ("score", "label", "positive", "class_prior")
-#: What ``--help`` shows of a command with many options; ``--help-all`` shows the rest.
-COMMON = {
-    "evaluate": (
-        *(*_ROWS, "labelling", "reviews", "group_by", "cluster", "threshold", "all_metrics", "explain"),
-        *("html", "json"),
-    ),
-    "compare": (*_ROWS, "labelling", "reviews", "cluster", "threshold", "metric", "top", "explain", "html", "json"),
-    "calibrate": (*_ROWS, "labelling", "scores_are", "reviews", "cluster", "fit", "explain", "out", "html", "json"),
-    "decide": (
-        *(
-            *_ROWS,
-            "labelling",
-            "cost_miss",
-            "cost_alarm",
-            "capacity",
-            "recall_at_least",
-            "precision_at_least",
-        ),
-        *("explain", "html", "sql"),
-    ),
-    "watch": (
-        *("time", "by", "reference_until", *_ROWS, "labelling", "group_by", "threshold", "state"),
-        "html",
-        "json",
-    ),
-    "prior": (
-        *("score", "label", "positive", "audit", "reviews", "within", "cluster", "method", "all", "explain", "json"),
-    ),
-    "plan": ("score", "label", "positive", "id", "keep", "class_prior", "threshold", "goal", "budget", "width", "out"),
-    "read": ("second", "yes", "no", "reviewer_errors", "at", "confidence", "explain", "html", "json"),
-    "fit": (
-        *("label", "positive", "id", "drop", "cluster", "class_prior", "audit", "learner", "explain", "out", "scores"),
-        "html",
-    ),
-    "train": ("label", "positive", "id", "drop", "feature", "cluster", "class_prior", "learner", "set", "out"),
-    "tally": ("score", "label", "positive", "cluster", "where", "out"),
-    "score": ("label", "positive", "id", "all_columns", "column", "threshold", "out"),
-    "advise": ("label", "positive", "class_prior", "kind", "json"),
-    "synthesise": (
-        *("target", "positive", "scenario", "class_prior", "label_frequency", "labelled", "mechanism", "out", "truth"),
-        *("validation", "test", "seed"),
-    ),
-}
+GROUPS = {title: names.split() for title, names in _GROUPS.items()}
 MOST_EXAMPLES = 3  # in the short help
 COLUMNS = (
     *("score", "label", "target", "weight", "feature", "drop", "id", "keep", "time", "confirmed_at", "group_by"),
@@ -173,20 +127,25 @@ def _complete(command: click.Command, option: click.Parameter) -> None:
 
 def _hidden(command: click.Command) -> int:
     """How many options the short help leaves out."""
-    shown = COMMON.get(str(command.name), ())
+    shown = _common(command)
     options = [option for option in command.params if option.param_type_name != "argument"]
-    unshown = [option for option in options if name_of(option) not in (*shown, "help", "help_all")]
-    return len([option for option in unshown if not getattr(option, "hidden", False)]) if shown else 0
+    return sum(option.name not in shown and not getattr(option, "hidden", False) for option in options if shown)
+
+
+def _common(command: click.Command) -> frozenset[str]:
+    """The arguments whose options the short help shows; none where it shows every one."""
+    shown = getattr(command.callback, "common", ())
+    return frozenset({*shown, "help", "help_all"} if shown else ())
 
 
 def _write_groups(command: click.Command, ctx: click.Context, formatter: click.HelpFormatter) -> None:
     """Options under what they are about; where none is sorted, as one list."""
-    common = () if ctx.meta.get(ALL) else COMMON.get(str(command.name), ())
+    common = () if ctx.meta.get(ALL) else _common(command)
     result: dict[str, list[tuple[int, tuple[str, str]]]] = {title: [] for title in (*GROUPS, OTHERS)}
     for option in command.get_params(ctx):
         record = None if option.param_type_name == "argument" else option.get_help_record(ctx)
         name = name_of(option)
-        if record is not None and (not common or name in (*common, "help", "help_all")):
+        if record is not None and (not common or option.name in common or name == "help"):
             title = _group_of(option)
             record = (record[0], _first_sentence(record[1])) if common else record
             result[title].append((GROUPS[title].index(name) if title in GROUPS else 0, record))

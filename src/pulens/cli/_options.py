@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -32,40 +32,10 @@ class Prior(click.ParamType[Any]):
             if knows(value):
                 return value
             raise AssumptionError(
-                f"{param.opts[0] if param else 'the class prior'} must be a number such as 0.2, a range such as "
+                f"{param.opts[0] if param else 'class_prior'} must be a number such as 0.2, a range such as "
                 f"0.1:0.3 or an estimator ({', '.join(names())}), got {shown(value)}.{nearest(value, names())}"
             ) from None
         return numbers[0] if len(numbers) == 1 else tuple(numbers)
-
-
-class TrainingPrior(Prior):
-    """The share of positives that a learner trains with: one number, an estimator's name, or a range to keep it in.
-
-    Whether the learner takes a range is for the command to say.
-    """
-
-    name = "SHARE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if not isinstance(value, str):
-            return value
-        from pulens.priors import knows, names
-
-        option = param.opts[0] if param else "class_prior"
-        allowed = f"one number such as 0.2, or an estimator ({', '.join(names())})"
-        try:
-            return float(value)
-        except ValueError:
-            pass
-        low, colon, high = value.partition(":")
-        if colon:
-            try:
-                return float(low), float(high)
-            except ValueError:
-                raise AssumptionError(f"{option} must be {allowed}, or a range 0.1:0.3, got {value!r}.") from None
-        if not knows(value):
-            raise AssumptionError(f"{option} must be {allowed}, got {shown(value)}.{nearest(value, names())}")
-        return value
 
 
 class NamedPrior(click.ParamType[Any]):
@@ -84,67 +54,42 @@ class NamedPrior(click.ParamType[Any]):
         return name, Prior().convert(share, param, ctx)
 
 
-class Number(click.ParamType[float]):
-    """A number, refused in our own words."""
+class Value(click.ParamType[Any]):
+    """A value read off a word, refused in our own words."""
 
-    name = "NUMBER"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return float(value)
-        except ValueError:
-            self.fail(f"must be a number, got {value!r}", param, ctx)
-
-
-class Confidence(Number):
-    """How sure intervals should be: refused before anything is read."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return check_confidence(super().convert(value, param, ctx))
-
-
-class CostPerRow(Number):
-    """A cost per row; a column of amounts is refused with the reason."""
+    def __init__(self, name: str, words: str, read: Callable[[Any], Any], more: Callable[[], str] = str) -> None:
+        self.name, self.words, self.read, self.more = name, words, read, more
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         try:
-            return float(value)
+            return self.read(value)
+        except PulensError:
+            raise
         except ValueError:
-            from pulens.decisions.costs import ROW_BY_ROW
-
-            self.fail(f"must be a number, got {value!r}. {ROW_BY_ROW}", param, ctx)
+            self.fail(f"must be {self.words}, got {value!r}{self.more()}", param, ctx)
 
 
-class Whole(click.ParamType[int]):
-    """A whole number, refused in our own words."""
+def _row_by_row() -> str:
+    from pulens.decisions.costs import ROW_BY_ROW
 
-    name = "WHOLE NUMBER"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            return int(value)
-        except ValueError:
-            self.fail(f"must be a whole number, got {value!r}", param, ctx)
+    return f". {ROW_BY_ROW}"
 
 
-class ErrorRates(click.ParamType[Any]):
-    """Two rates of errors, each a number or low:high; which of them can be is checked where numbers are made."""
+def _two_rates(value: Any) -> Any:
+    rates = [tuple(map(float, rate.split(":"))) for rate in str(value).split(",")]
+    if len(rates) != 2 or any(len(ends) > 2 for ends in rates):
+        raise ValueError(value)
+    return tuple(ends if len(ends) == 2 else ends[0] for ends in rates)
 
-    name = "FP,FN"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        try:
-            rates = [tuple(map(float, rate.split(":"))) for rate in str(value).split(",")]
-        except ValueError:
-            rates = []
-        if len(rates) != 2 or any(len(ends) > 2 for ends in rates):
-            self.fail(
-                "must be two rates, of negatives called positive and of positives called negative, each a number or "
-                f"low:high: 0.02,0.05 or 0:0.02,0:0.1; got {value!r}",
-                param,
-                ctx,
-            )
-        return tuple(ends if len(ends) == 2 else ends[0] for ends in rates)
+NUMBER, WHOLE = Value("NUMBER", "a number", float), Value("WHOLE NUMBER", "a whole number", int)
+CONFIDENCE = Value("NUMBER", "a number", lambda value: check_confidence(float(value)))
+COST_PER_ROW = Value("NUMBER", "a number", float, _row_by_row)  # a column of amounts is refused with the reason
+RATES_WORDS = (
+    "two rates, of negatives called positive and of positives called negative, each a number or low:high (0.02,0.05 or "
+    "0:0.02,0:0.1)"
+)
+ERROR_RATES = Value("FP,FN", RATES_WORDS, _two_rates)
 
 
 def _option(help: str, *flags: str, **more: Any) -> dict[str, Any]:
@@ -156,7 +101,7 @@ def _option(help: str, *flags: str, **more: Any) -> dict[str, Any]:
 
 def _number(help: str, default: float | None = None, **more: Any) -> dict[str, Any]:
     """The same for a number."""
-    return _option(help, **{"type": Number()} | more | ({} if default is None else {"default": default}))
+    return _option(help, **{"type": NUMBER} | more | ({} if default is None else {"default": default}))
 
 
 def _choice(help: str, *choices: str, default: str | None = None) -> dict[str, Any]:
@@ -209,13 +154,13 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "tolerance": _option(
         "Largest change in an area that binning scores may cause; 0 keeps every score. Default: scores are binned "
         "only beyond four million rows or two million distinct scores, and the effect is reported.",
-        type=Number(),
+        type=NUMBER,
     ),
     "class_prior": _option(
         "Share of positives in the population: 0.2, a range 0.1:0.3, or an estimator.  [default: auto]", type=Prior()
     ),
     "unlabelled_prior": _option("Share of positives among the unlabelled rows, instead.", type=Prior()),
-    "label_noise": _option("Share of labelled rows that are really negative.", type=Number(), default=0.0),
+    "label_noise": _option("Share of labelled rows that are really negative.", type=NUMBER, default=0.0),
     "scenario": _option(SCENARIOS, type=click.Choice([str(one) for one in Scenario]), default=DEFAULT_SCENARIO),
     "audit": _option(
         "K positives were found among R randomly chosen unlabelled rows: sets the class prior, with an exact interval. "
@@ -234,12 +179,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
     ),
     "reviewed_above": _option(
         "All rows scoring at least this were checked; without --reviews the labels 1 and -1 are the answers.",
-        type=Number(),
+        type=NUMBER,
         metavar="SCORE",
     ),
     "reviewed_below_share": _option(
         "With --reviewed-above: share of the remaining rows, drawn at random, that was checked too.",
-        type=Number(),
+        type=NUMBER,
         metavar="SHARE",
     ),
     "id": _column("Column that identifies rows, in the table and in --reviews."),
@@ -278,12 +223,12 @@ OPTIONS: dict[str, dict[str, Any]] = {
         metavar="NAME",
         multiple=True,
     ),
-    "cost_miss": _number("What a missed positive costs.", type=CostPerRow()),
-    "cost_alarm": _number("What a false alarm costs; see --cost-flag for every alarm.", type=CostPerRow()),
-    "cost_flag": _number("What each flagged row costs, right or wrong.", type=CostPerRow()),
-    "benefit_hit": _number("What a hit brings.", type=CostPerRow()),
+    "cost_miss": _number("What a missed positive costs.", type=COST_PER_ROW),
+    "cost_alarm": _number("What a false alarm costs; see --cost-flag for every alarm.", type=COST_PER_ROW),
+    "cost_flag": _number("What each flagged row costs, right or wrong.", type=COST_PER_ROW),
+    "benefit_hit": _number("What a hit brings.", type=COST_PER_ROW),
     "capacity": _option("How many rows can be checked.", metavar="ROWS, SHARE or 5%"),
-    "volume": _number("Rows that arrive together, such as per day; the capacity is for these.", type=Whole()),
+    "volume": _number("Rows that arrive together, such as per day; the capacity is for these.", type=WHOLE),
     "capacity_certainty": _number("Probability with which a volume must have no more alarms than that."),
     "recall_at_least": _number("Lowest recall allowed, at the confidence level."),
     "precision_at_least": _number("Lowest precision allowed, at the confidence level."),
@@ -310,8 +255,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     ),
     "binning": _choice("Bins of equal population share, or of equal width.", "mass", "width", default="mass"),
     "bins": _option("Number of bins. Default: by the number of rows.", type=int),
-    "folds": _option("Number of folds; each is scored by a model of the others.", type=Whole(), default=5),
-    "budget": _number("How many rows to check.  [default: 200]", type=Whole()),
+    "folds": _option("Number of folds; each is scored by a model of the others.", type=WHOLE, default=5),
+    "budget": _number("How many rows to check.  [default: 200]", type=WHOLE),
     "width": _number("Instead of --budget: width of the goal's interval (F1 for all); the number of rows follows."),
     "goal": _option(
         "What to measure best: precision, recall, f1, class_prior, or all of them.", default="all", metavar="NAME"
@@ -329,7 +274,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "reviewer_errors": _option(
         "Share of negatives that a reviewer calls positive and of positives called negative: 0.02,0.05, or ranges "
         "0:0.02,0:0.1. Adds corrected numbers.",
-        type=ErrorRates(),
+        type=ERROR_RATES,
     ),
     "second": _option(
         "A second reviewer's answers on some rows: a column of the queue, or another queue file. Adds agreement and "
@@ -367,10 +312,10 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "accept": _option("Accept the alarm: windows from this one on become the reference.", metavar="WINDOW"),
     "segment": _option("With --accept: the alarm of this segment alone.", metavar="NAME"),
     "because": _option("Why it is accepted; kept in the state.", default="", show_default=False, metavar="WORDS"),
-    "threshold": _option("Predicted positive is score >= threshold. Default: best F1.", type=Number()),
-    "confidence": _option("Confidence level of intervals.", type=Confidence(), default=0.95),
-    "redraws": _option("Number of resamples, for intervals without a closed form.", type=Whole(), default=2000),
-    "seed": _option("Random seed.", type=Whole(), default=0),
+    "threshold": _option("Predicted positive is score >= threshold. Default: best F1.", type=NUMBER),
+    "confidence": _option("Confidence level of intervals.", type=CONFIDENCE, default=0.95),
+    "redraws": _option("Number of resamples, for intervals without a closed form.", type=WHOLE, default=2000),
+    "seed": _option("Random seed.", type=WHOLE, default=0),
     "with_bounds": _option("Also show bounds that need no class prior.", "--bounds", is_flag=True),
     "top": _option(
         "Judge the first rows of the list: precision, recall, enrichment, DCG. Repeat it for another depth.",
@@ -420,29 +365,38 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "sql": _option("Print the WHERE line that gives the rows to flag, and nothing else.", is_flag=True),
     "plot_path": _option("Save the diagram: .png, .svg, .pdf.", "--plot", metavar="PATH"),
 }
-WRITING = ("format", "delimiter", "decimal", "thousands", "encoding", "sheet")
-ROWS = ("score", "label", "weight", "positive", "negative", "unlabelled", *WRITING)
-ENGINE = ("table", "where", "tolerance")
-ASSUMPTIONS = ("class_prior", "unlabelled_prior", "label_noise", "scenario")
-AUDIT = ("audit", "combine")
-REVIEWS = ("reviews", "reviewed_above", "reviewed_below_share", "id")
-WITHIN = ("labelled_within", "split", "cell_priors")
-SEGMENTS = ("group_by", "gaps", "segment_priors", "class_prior_column", "same_prior", "metrics")
-INTERVALS = ("confidence", "redraws", "seed")
-COLUMN_KINDS = ("categories", "missing", "dates")
-PAGES = ("html_path", "markdown_path", "json_path", "quiet")
+#: Options that go together; a star marks those that the short help shows.
+GROUPED = {
+    "WRITING": "format delimiter decimal thousands encoding sheet",
+    "ROWS": "score* label* weight positive* negative unlabelled WRITING",
+    "ENGINE": "table where tolerance",
+    "ASSUMPTIONS": "class_prior* unlabelled_prior label_noise scenario",
+    "AUDIT": "audit combine",
+    "REVIEWS": "reviews* reviewed_above reviewed_below_share id",
+    "WITHIN": "labelled_within split cell_priors",
+    "SEGMENTS": "group_by* gaps segment_priors class_prior_column same_prior metrics",
+    "INTERVALS": "confidence redraws seed",
+    "COLUMN_KINDS": "categories missing dates",
+}
 SEVERAL = {"multiple": True, "default": None, "show_default": False}  # of scores, one for each model
 
 
-def offers(*names: str, **changed: Any) -> Callable[[Command], Command]:
+def offers(spec: str, *, shown: str = "", **changed: Any) -> Callable[[Command], Command]:
     """Adds options of the table, by the arguments that they set; ``changed`` is another sentence or other facts.
 
+    Words in capitals stand for several; a star, or ``shown``, marks what the short help shows.
+
     >>> @click.command()
-    ... @offers("score", "seed", seed="Which rows are drawn.")
+    ... @offers("score* seed", seed="Which rows are drawn.")
     ... def command(**given): ...
     >>> [(option.name, option.help) for option in command.params]  # doctest: +NORMALIZE_WHITESPACE
     [('score', 'Column of scores; higher means more likely positive.'), ('seed', 'Which rows are drawn.')]
+    >>> sorted(command.callback.common)
+    ['score']
     """
+    words = list(_spelt_out(spec))
+    names = [word.removesuffix("*") for word in words]
+    common = {word.removesuffix("*") for word in words if word.endswith("*")}.union(shown.split())
 
     def add(command: Command) -> Command:
         for name in reversed((*names, *(name for name in changed if name not in names))):
@@ -450,9 +404,15 @@ def offers(*names: str, **changed: Any) -> Callable[[Command], Command]:
             facts = OPTIONS.get(name, {"flags": ()}) | ({"help": said} if isinstance(said, str) else said)
             flags = facts.pop("flags") or (f"--{name.replace('_', '-')}",)
             command = click.option(*flags, name, **facts)(command)
+        vars(command)["common"] = common.union(getattr(command, "common", ()))
         return command
 
     return add
+
+
+def _spelt_out(spec: str) -> Iterator[str]:
+    for word in spec.split():
+        yield from _spelt_out(GROUPED[word]) if word in GROUPED else (word,)
 
 
 def written_options(command: Command) -> Command:
@@ -465,7 +425,7 @@ def written_options(command: Command) -> Command:
         said = [given.pop(name) for name in NAMES]
         return command(**given, delimiter=written_as(*said))
 
-    return offers(*WRITING)(cast(Command, told))
+    return offers("WRITING")(cast(Command, told))
 
 
 def asked(taker: Callable[..., Any], given: Mapping[str, Any], **changed: Any) -> dict[str, Any]:
@@ -483,7 +443,7 @@ def asked(taker: Callable[..., Any], given: Mapping[str, Any], **changed: Any) -
 
 def _within(given: Mapping[str, Any]) -> dict[str, Any]:
     """Columns of cells as Python takes them, and the class priors of cells as the class prior."""
-    within, split, priors = (given.get(name) for name in WITHIN)
+    within, split, priors = (given.get(name) for name in GROUPED["WITHIN"].split())
     if not within:
         for option, value in (("--split", split), ("--cell-prior", priors)):
             if value:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import ASSUMPTIONS, ENGINE, ROWS, asked, offers, targets
+from pulens.cli._options import asked, offers, targets
 from pulens.errors import AssumptionError, InputError
 
 if TYPE_CHECKING:
@@ -38,8 +38,7 @@ def complete_goal(ctx: click.Context, param: click.Parameter, incomplete: str) -
 @command.command(name="plan")
 @click.argument("file", shell_complete=complete_file)
 @offers(
-    *("out", "budget", "width", "goal", "threshold", "id", "keep", "show_scores", "seed", *ROWS, *ENGINE),
-    *(*ASSUMPTIONS, "json_path", "quiet"),
+    "out* budget* width* goal* threshold* id* keep* show_scores seed ROWS ENGINE ASSUMPTIONS json_path quiet",
     out={
         "required": True,
         "help": "The queue to write (.csv, .tsv, .parquet, .xlsx); its plan, NAME.audit.json, goes to the same folder.",
@@ -70,8 +69,8 @@ def plan(file: str, out: str, **given: Any) -> None:
 @command.command(name="read")
 @click.argument("queue", shell_complete=complete_file)
 @offers(
-    *("plan", "confidence", "interval", "anytime", "at", "yes", "no", "reviewer_errors", "second"),
-    *("source", "allow_changed", "explain", "html_path", "json_path", "quiet"),
+    "plan confidence* interval anytime at* yes* no* reviewer_errors* second* source allow_changed "
+    "explain* html_path* json_path* quiet"
 )
 def read(queue: str, **given: Any) -> None:
     """Show what the answers in a QUEUE say about the model, however labels were chosen.
@@ -151,7 +150,7 @@ def page_of(result: QueueResult) -> str:
 @command.command(name="more")
 @click.argument("queue", shell_complete=complete_file)
 @offers(
-    *("out", "budget", "plan", "source", "allow_changed", "json_path", "quiet"),
+    "out budget plan source allow_changed json_path quiet",
     out={"required": True, "help": "The larger queue to write; answers are kept."},
     budget={"required": True, "help": "Rows to check in total, earlier ones included."},
     source="The table or database that rows were drawn from. Default: the file named in the plan, in the queue's "

@@ -8,18 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import (
-    ASSUMPTIONS,
-    AUDIT,
-    ENGINE,
-    REVIEWS,
-    ROWS,
-    WITHIN,
-    asked,
-    files_read,
-    offers,
-    targets,
-)
+from pulens.cli._options import asked, files_read, offers, targets
 from pulens.errors import PulensError, shown
 from pulens.inputs.addresses import shown_address
 
@@ -35,9 +24,8 @@ METHODS = ("auto", "isotonic", "platt", "beta", "temperature", "histogram")
 @click.command(name="calibrate")
 @click.argument("file", shell_complete=complete_file)
 @offers(
-    *(*ROWS, *ENGINE, "cluster", *ASSUMPTIONS, *AUDIT, *REVIEWS, *WITHIN, "scores_are", "binning", "bins"),
-    *("confidence", "method", "out", "column", "folds", "plot_path", "explain", "html_path", "json_path", "quiet"),
-    *("seed", "labelling"),
+    "ROWS ENGINE cluster* ASSUMPTIONS AUDIT REVIEWS WITHIN scores_are* binning bins confidence method* out* column "
+    "folds plot_path explain* html_path* json_path* quiet seed labelling*",
     scores_are={
         "type": click.Choice(["probability", "logit", "rank"]),
         "default": "probability",

@@ -7,19 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import (
-    ASSUMPTIONS,
-    AUDIT,
-    INTERVALS,
-    REVIEWS,
-    ROWS,
-    SEVERAL,
-    WITHIN,
-    asked,
-    files_read,
-    offers,
-    targets,
-)
+from pulens.cli._options import SEVERAL, asked, files_read, offers, targets
 from pulens.errors import PulensError
 
 if TYPE_CHECKING:
@@ -29,8 +17,8 @@ if TYPE_CHECKING:
 @click.command(name="compare")
 @click.argument("file", shell_complete=complete_file)
 @offers(
-    *(*ROWS, "table", "where", "cluster", *ASSUMPTIONS, *AUDIT, *REVIEWS, *WITHIN, "metrics", "threshold"),
-    *("cost_ratio", "k", *INTERVALS, "labelling", "explain", "html_path", "json_path", "quiet"),
+    "ROWS table where cluster* ASSUMPTIONS AUDIT REVIEWS WITHIN metrics* threshold* cost_ratio k* INTERVALS labelling* "
+    "explain* html_path* json_path* quiet",
     score=SEVERAL
     | {"help": "Column of a model's scores, once for each model. Default for a joint tally: all of its scores."},
     metrics="Metric to compare by; the verdict is about the first.",

@@ -8,15 +8,15 @@ from typing import Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import ASSUMPTIONS, AUDIT, ENGINE, INTERVALS, ROWS, WITHIN, asked, offers, targets
+from pulens.cli._options import asked, offers, targets
 
 
 @click.command(name="decide")
 @click.argument("file", shell_complete=complete_file)
 @offers(
-    *(*ROWS, *ENGINE, "cluster", *WITHIN, "cost_miss", "cost_alarm", "cost_flag", "benefit_hit", "capacity", "volume"),
-    *("capacity_certainty", "recall_at_least", "precision_at_least", "choose", *ASSUMPTIONS, *AUDIT, *INTERVALS, "sql"),
-    *("labelling", "explain", "html_path", "json_path", "quiet"),
+    "ROWS ENGINE cluster WITHIN cost_miss* cost_alarm* cost_flag benefit_hit capacity* volume capacity_certainty "
+    "recall_at_least* precision_at_least* choose ASSUMPTIONS AUDIT INTERVALS sql* labelling* explain* html_path* "
+    "json_path quiet"
 )
 def command(file: str, **given: Any) -> None:
     """Choose a threshold by costs, capacity and demands on recall and precision.

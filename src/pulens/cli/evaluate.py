@@ -7,20 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import (
-    ASSUMPTIONS,
-    AUDIT,
-    ENGINE,
-    PAGES,
-    REVIEWS,
-    ROWS,
-    SEGMENTS,
-    WITHIN,
-    asked,
-    files_read,
-    offers,
-    targets,
-)
+from pulens.cli._options import asked, files_read, offers, targets
 from pulens.cli._segments import refuse_without_group_by, show_segments
 from pulens.errors import PulensError
 
@@ -32,9 +19,8 @@ if TYPE_CHECKING:
 @click.command(name="evaluate")
 @click.argument("file", shell_complete=complete_file)
 @offers(
-    *(*ROWS, *ENGINE, "cluster", *SEGMENTS, *WITHIN, *ASSUMPTIONS, *AUDIT, *REVIEWS, "threshold", "confidence"),
-    *("redraws", "seed", "labelling", "all_metrics", "explain", "sensitivity", "worlds", "with_bounds", "top", "per"),
-    *(*PAGES, "scores_are"),
+    "ROWS ENGINE cluster* SEGMENTS WITHIN ASSUMPTIONS AUDIT REVIEWS threshold* INTERVALS labelling* all_metrics* "
+    "explain* sensitivity worlds with_bounds top per html_path* markdown_path json_path* quiet scores_are"
 )
 def command(file: str, **given: Any) -> None:
     """Show how good a classifier is on positives versus negatives, from a table of scores and PU labels.

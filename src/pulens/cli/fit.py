@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import COLUMN_KINDS, PAGES, asked, offers, targets, written_options
+from pulens.cli._options import asked, offers, targets, written_options
 
 if TYPE_CHECKING:
     from pulens.learning.fitting import JudgedModel
@@ -20,15 +20,15 @@ AUDIT = "K positives were found among R randomly chosen unlabelled rows: sets th
 @click.command(name="fit")
 @click.argument("file", shell_complete=complete_file)
 @offers(
-    *("label", "positive", "id", "features", "drop", "cluster", *COLUMN_KINDS),
+    "label* positive* id* features drop* cluster* COLUMN_KINDS",
     positive=POSITIVE,
     id="Column that identifies rows: kept, not learned from.",
     cluster="Column of groups whose rows are alike (a patient, a customer): kept in one fold, not learned from.",
 )
 @written_options
 @offers(
-    *("class_prior", "audit", "scenario", "learner", "settings", "folds", "threshold", "confidence", "redraws", "seed"),
-    *("labelling", "out", "scores_path", "column", "all_metrics", "explain", *PAGES),
+    "class_prior* audit* scenario learner* settings folds threshold INTERVALS labelling out* scores_path* column "
+    "all_metrics explain* html_path* markdown_path json_path quiet",
     audit=AUDIT,
     scenario=SCENARIO,
     out={"metavar": "FOLDER", "help": "Where to write the model, trained on all rows."},

@@ -23,7 +23,7 @@ def command() -> None:
 @command.command(name="advise")
 @click.argument("file")
 @offers(
-    *("label", "positive", "kind", "class_prior", "scenario"),
+    "label* positive* kind* class_prior* scenario",
     positive=POSITIVE,
     kind={
         "type": click.Choice(["table", "text", "picture"]),
@@ -40,7 +40,7 @@ def command() -> None:
     scenario=SCENARIO,
 )
 @written_options
-@offers("json_path")
+@offers("json_path*")
 def advise(file: str, **given: Any) -> None:
     """Name three learners to try on the rows of FILE, and what each is expected to lose against the best.
 

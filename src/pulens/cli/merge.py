@@ -9,7 +9,7 @@ from pulens.cli._options import offers
 
 @click.command(name="merge")
 @click.argument("files", metavar="TALLY...", nargs=-1, required=True)
-@offers(out={"required": True, "help": "The tally file to write."})
+@offers("out", out={"required": True, "help": "The tally file to write."})
 @click.option("--allow-repeats", is_flag=True, help="Count parts with exactly the same counts more than once.")
 def command(files: tuple[str, ...], out: str, allow_repeats: bool) -> None:
     """Add tallies up: of days, of shards, of machines. The order does not matter.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import AUDIT, ENGINE, REVIEWS, ROWS, asked, files_read, offers, targets
+from pulens.cli._options import asked, files_read, offers, targets
 from pulens.errors import PulensError
 from pulens.scenario import Scenario
 
@@ -25,8 +25,8 @@ USEFUL_WIDTHS = (0.1, 0.05, 0.02)
 @click.command(name="prior")
 @click.argument("file", shell_complete=complete_file)
 @offers(
-    *(*ROWS, *ENGINE, "method", "compare", "label_noise", "scenario", *AUDIT, *REVIEWS, "labelled_within", "cluster"),
-    *("confidence", "plot_path", "explain", "json_path"),
+    "ROWS ENGINE method* compare* label_noise scenario audit* combine REVIEWS labelled_within* cluster* confidence "
+    "plot_path explain* json_path*",
     method={"flags": ("--method",), "help": "Estimator of the class prior.  [default: auto, unless --audit decides]"},
     compare={"flags": ("--all",), "is_flag": True, "help": "Show every estimator's result."},
     label_noise={

@@ -14,7 +14,7 @@ from pulens.cli.fit import POSITIVE
 @click.argument("model")
 @click.argument("file")
 @offers(
-    *("out", "label", "positive"),
+    "out* label* positive*",
     out={
         "default": "-",
         "show_default": True,
@@ -25,7 +25,11 @@ from pulens.cli.fit import POSITIVE
 )
 @click.option("--id", "ids", multiple=True, metavar="COLUMN", help="Column to copy to the output; once for each.")
 @click.option("--all-columns", is_flag=True, help="Copy every column of FILE to the output.")
-@offers("column", "threshold", threshold="Also write a column predicted: 1 where the score is at least this, else 0.")
+@offers(
+    "column* threshold*",
+    shown="ids all_columns",
+    threshold="Also write a column predicted: 1 where the score is at least this, else 0.",
+)
 @written_options
 def command(
     model: str,

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import Number, offers, written_options
+from pulens.cli._options import NUMBER, offers, written_options
 from pulens.errors import InputError, listed
 
 TRUTH = ("part", "row", "is_positive")
@@ -34,15 +34,20 @@ TRUTH = ("part", "row", "is_positive")
 @click.option("--test", "test_path", metavar="PATH", help="File for test rows, without labels.")
 @click.option("--json", "json_path", metavar="PATH", help="File for the facts: class priors, counts, configuration.")
 @click.option("--label", default="label", show_default=True, help="Name of the column of PU labels that is written.")
-@offers(scenario="single-set: labels within one sample. case-control: labelled rows and a sample of the population.")
-@click.option("--label-frequency", type=Number(), help="Share of positives that get a label.  [default: 0.1]")
+@offers(
+    "scenario*",
+    shown="target positive out_path truth_path validation_path test_path class_prior label_frequency labelled "
+    "mechanism seed",
+    scenario="single-set: labels within one sample. case-control: labelled rows and a sample of the population.",
+)
+@click.option("--label-frequency", type=NUMBER, help="Share of positives that get a label.  [default: 0.1]")
 @click.option("--labelled", type=int, help="Number of labelled rows, instead.")
 @click.option("--mechanism", default="S1", show_default=True, help="S1 to S4, scenario-1, scenario-2, or a full name.")
 @click.option(
     "--feature", multiple=True, help="Column that a biased mechanism looks at.  [default: all but the target]"
 )
-@click.option("--label-noise", type=Number(), default=0.0, show_default=True, help="Share of labels on negatives.")
-@click.option("--class-prior", type=Number(), help="Thin one class to reach this share of positives.")
+@click.option("--label-noise", type=NUMBER, default=0.0, show_default=True, help="Share of labels on negatives.")
+@click.option("--class-prior", type=NUMBER, help="Thin one class to reach this share of positives.")
 @click.option(
     "--unlabelled",
     type=click.Choice(["disjoint", "whole-pool"]),
@@ -50,8 +55,8 @@ TRUTH = ("part", "row", "is_positive")
     show_default=True,
     help="whole-pool: the published generator, which leaves labelled rows among the unlabelled ones.",
 )
-@click.option("--validation-share", type=Number(), default=0.0, show_default=True, help="Share of rows for validation.")
-@click.option("--test-share", type=Number(), default=0.0, show_default=True, help="Share of rows for testing.")
+@click.option("--validation-share", type=NUMBER, default=0.0, show_default=True, help="Share of rows for validation.")
+@click.option("--test-share", type=NUMBER, default=0.0, show_default=True, help="Share of rows for testing.")
 @click.option("--seed", default=0, show_default=True, help="Random seed.")
 @written_options
 def command(

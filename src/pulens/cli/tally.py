@@ -6,14 +6,15 @@ from typing import Any
 
 import click
 
-from pulens.cli._options import ENGINE, ROWS, SEVERAL, asked, offers
+from pulens.cli._options import SEVERAL, asked, offers
 from pulens.errors import PulensError
 
 
 @click.command(name="tally")
 @click.argument("source", metavar="SOURCE")
 @offers(
-    *("out", *ROWS, *ENGINE, "cluster"),
+    "out* ROWS ENGINE cluster*",
+    shown="where",
     out={"required": True, "help": "The tally file to write, such as monday.tally."},
     score=SEVERAL
     | {

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from pulens.cli._complete import complete_file
-from pulens.cli._options import ENGINE, ROWS, asked, offers, targets
+from pulens.cli._options import asked, offers, targets
 from pulens.errors import PulensError
 
 STANDS = 3  # the exit code while an alarm stands
@@ -20,22 +20,9 @@ STANDS = 3  # the exit code while an alarm stands
 @click.argument("reference", required=False, shell_complete=complete_file)
 @click.argument("windows", nargs=-1, shell_complete=complete_file)
 @offers(
-    *("time", "by", "reference_until", "timezone", "group_by", "control", "confirmed_at", "class_prior", "audit"),
-    *("label_noise", "scenario", "threshold", "alpha", "life", "confidence", "noise", "labels_lag"),
-    *(
-        "positives",
-        "labelling",
-        *ROWS,
-        *ENGINE,
-        "cluster",
-        "state",
-        "rejudge",
-        "accept",
-        "segment",
-        "because",
-        "explain",
-    ),
-    *("html_path", "json_path", "quiet"),
+    "time* by* reference_until* timezone group_by* control confirmed_at class_prior* audit label_noise scenario "
+    "threshold* alpha life confidence noise labels_lag positives labelling* ROWS ENGINE cluster state* rejudge accept "
+    "segment because explain html_path* json_path* quiet",
     group_by="Watch each value of this column separately too.",
     class_prior="Share of positives in the reference: 0.2, 0.1:0.3, or auto.",
     audit="K positives among R random unlabelled rows of the reference.",

@@ -725,7 +725,7 @@ def evaluate(
 def evaluate(labels: Any, scores: None = None, *, group_by: str, **options: Any) -> Evaluations: ...
 
 
-@keeps_library
+@keeps_library  # type: ignore[misc]  # the second overload leaves the types of its options to evaluate_by
 @forwards_keywords(ReadOptions, OF_SEGMENTS)
 def evaluate(
     labels: RowsLike,
@@ -861,7 +861,7 @@ def evaluate(
     for name in OF_SEGMENTS:
         if reading.get(name):
             raise InputError(f"{name}= is for segments: name their column with group_by=.")
-    of_rows = {name: value for name, value in reading.items() if name not in OF_SEGMENTS}
+    of_rows: dict[str, Any] = {name: value for name, value in reading.items() if name not in OF_SEGMENTS}
     question = IntervalOptions.among(locals())
     resampling, multiple = question.resampling, check_multiple(worlds)
     design = Design.among(locals(), of_rows)

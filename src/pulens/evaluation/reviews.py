@@ -115,7 +115,7 @@ def read_reviews(
 
     Parameters
     ----------
-    labels, scores, reading
+    labels, scores, score, label, positive, negative, unlabelled, cluster, reading
         As for :func:`pulens.evaluate`; labels need not hold a positive.
     reviews
         A file, a table or a mapping of columns: ``answer`` (1 or yes, 0 or no, ``?``, empty), and ``probability``, the
@@ -187,7 +187,9 @@ def join_reviews(
 
     Parameters
     ----------
-    labels, scores, reviews, reviewed_above, reviewed_below_share, scenario, id, reading
+    labels, scores, score, label, positive, negative, unlabelled, cluster, reading
+        As for :func:`pulens.evaluate`.
+    reviews, reviewed_above, reviewed_below_share, scenario, id
         As for :func:`read_reviews`.
 
     Returns
