@@ -304,7 +304,7 @@ def _notices(seen: NDArray[np.int64], twice: int, missing: int, planned: int) ->
         yield Notice(
             Severity.NOTE,
             "undecided-rows",
-            f"{undecided:,} of {seen.size:,} rows looked at have no yes or no: values count them half, and "
+            f"{undecided:,} of {seen.size:,} checked rows have no yes or no: values count them half, and "
             "intervals hold whatever they are.",
         )
     if missing:

@@ -248,7 +248,7 @@ def read_plan(path: AnyPath) -> AuditPlan:
     file = Path(path) if str(path).endswith(".audit.json") else file
     if not file.is_file():
         raise InputError(
-            f"{file}: the plan that was written beside the queue is missing, and without it there is no record of how "
+            f"{file}: the plan that was written next to the queue is missing, and without it there is no record of how "
             "the rows were chosen. Put it back, or name it (plan=..., --plan). Rows with their chance of being "
             "checked in a column probability can be read as reviews instead: pulens evaluate TABLE --reviews."
         )
@@ -320,7 +320,7 @@ def _check_strata(strata: Strata, threshold: float, digest: str) -> None:
         raise InputError("the plan is damaged: its strata and their edges do not fit together.")
     if digest_of_strata(strata) != digest:
         raise InputError(
-            "the plan was changed since it was written: its counts do not give the digest that stands in it. Take the "
+            "the plan was changed since it was written: its counts do not match its digest. Take the "
             "file that was written, or plan again."
         )
 

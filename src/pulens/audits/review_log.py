@@ -103,7 +103,7 @@ class ReviewLog:
         known: dict[str, int] = {}
         for index, one in enumerate(ids):
             if known.setdefault(str(one), index) != index:
-                raise InputError(f"the id {shown(one)} stands twice in the table: it does not say which row is meant.")
+                raise InputError(f"the id {shown(one)} occurs twice in the table: it does not say which row is meant.")
         result = np.empty(len(self), np.int64)
         for line, one in enumerate(self.ids or ()):
             if str(one) not in known:

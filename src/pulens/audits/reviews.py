@@ -370,7 +370,7 @@ def _ranges(
     """Cells of a log that lists drawn rows only: ranges of scores whose sizes the rows and their chance give."""
     refused = (
         f"{name} lists only the rows that were drawn, and their probabilities do not match ranges of scores of this "
-        f"table ({{}}). Give the probability of every row, checked or not; or keep the plan file beside the queue."
+        f"table ({{}}). Give the probability of every row, checked or not; or keep the plan file next to the queue."
     )
     drawn = inside[indices]
     indices, chances = indices[drawn], chances[drawn]

@@ -383,7 +383,7 @@ def _write_summary(path: str, source: Any) -> None:
 )
 @click.option("--learn", "path", metavar="FILE", help="Write the distribution that these data sets show, as JSON.")
 @click.option("--by-family", "families", is_flag=True, help="Also show each family by itself.")
-@click.option("--fetch", is_flag=True, help="Fetch what FOLDER lacks from the makers first; licences are told.")
+@click.option("--fetch", is_flag=True, help="Fetch what FOLDER lacks from the makers first; licences are shown.")
 def wild(folder: str, labelling: str, path: str | None, families: bool, fetch: bool) -> None:
     """Count how often 95% intervals hold the truth on real labels, in families of data sets left out.
 

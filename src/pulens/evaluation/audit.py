@@ -647,7 +647,7 @@ def _find_source(plan: AuditPlan, path: AnyPath) -> str:
         for folder in (Path(path).parent, Path()):
             if (folder / plan.source).exists():
                 return str(folder / plan.source)
-    named = f"{plan.source!r} is neither beside the queue nor here" if plan.source else "the plan names no file"
+    named = f"{plan.source!r} is neither next to the queue nor here" if plan.source else "the plan names no file"
     raise InputError(
         f"more rows are drawn from the table of the plan, and {named}: say where it is (source=..., --source)."
     )

@@ -829,11 +829,11 @@ class _Deciding:
             said = "The precision floor holds if precision does not rise again at lower thresholds."
             result.append(Notice(Severity.NOTE, "precision-falls", said))
         if self.evidence.tally.binning is not None:
-            said = "Scores were binned: only the lowest score of each bin was looked at as a threshold."
+            said = "Scores were binned: only the lowest score of each bin was tried as a threshold."
             result.append(Notice(Severity.NOTE, "binned-thresholds", said))
         labelled = float(labelled_rows(self.evidence)[index - 1]) if index else 0.0
         if 0 < labelled < 5:
-            said = f"Only {labelled:.0f} labelled rows are flagged: what is said of the flagged rows rests on them."
+            said = f"Only {labelled:.0f} labelled rows are flagged: numbers about flagged rows depend on them."
             result.append(Notice(Severity.WARNING, "few-labelled-flagged", said))
         return worst_first(result)
 

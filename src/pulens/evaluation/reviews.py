@@ -464,7 +464,7 @@ def contradiction(result: AuditResult) -> Notice | None:
     return Notice(
         Severity.SERIOUS,
         "labelling-not-random",
-        f"{verdict.verdict} Recovered numbers rest on random labelling and do not hold for these rows: use the "
+        f"{verdict.verdict} Recovered numbers assume random labelling and do not hold for these rows: use the "
         "numbers of the audit, which assume nothing about labels.",
     )
 

@@ -94,7 +94,7 @@ class Top(FirstRows):
         """Said where all of it rests on a handful of labelled rows; otherwise empty."""
         if self.labelled >= FEW:
             return ""
-        return f"only {self.labelled:.3g} labelled rows are among them: all of this rests on these"
+        return f"only {self.labelled:.3g} labelled rows are among them: these numbers depend on them"
 
     def __str__(self) -> str:
         lines = [self.sentence, f"the first {self.k:,.10g} of {self.of:,.10g} rows ({self.share:.2%})"]

@@ -167,7 +167,7 @@ def settle(
     if same_prior:
         words = (
             f"ONE CLASS PRIOR FOR ALL SEGMENTS, as asked ({shown}): where segments differ in their share of positives, "
-            "precision and all that rests on the class prior are wrong"
+            "precision and all that depends on the class prior are wrong"
         )
         return SegmentPriors(words, "same for all", question, shared)
     alone = SegmentPriors("class prior: that of all rows, which are one segment", "given", question, shared)

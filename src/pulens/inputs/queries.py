@@ -40,7 +40,7 @@ def read_queries(source: Any, scores: Any, per: Any, reading: ReadOptions) -> Qu
         raise InputError("ranks within queries need rows, and weights were given: leave the weights out, or per= out.")
     if reading.cluster is not None:
         raise InputError(
-            "queries are the clusters of what is counted per query: leave cluster= out beside per=, or ask for the "
+            "queries are the clusters of what is counted per query: leave cluster= out where per= is given, or ask for the "
             "other numbers with cluster= alone."
         )
     if isinstance(source, Tally | JointTally | BucketTally) or is_tally_file(source):

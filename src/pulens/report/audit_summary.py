@@ -205,7 +205,10 @@ def audit_verdict(result: AuditResult) -> tuple[str, ...]:
         first = f"Of the rows flagged{at}, {percent(precision.value)}{doubt(precision.interval)} are truly positive"
         first += f"; {_share_found(recall)}."
     checked = int(result.counts.checked.sum())
-    return (first, f"{_f1(f1)}This rests on {checked:,} checked rows and assumes nothing about how labels were chosen.")
+    return (
+        first,
+        f"{_f1(f1)}This is based on {checked:,} checked rows and assumes nothing about how labels were chosen.",
+    )
 
 
 def _share_found(recall: Estimate) -> str:

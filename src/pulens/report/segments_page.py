@@ -144,7 +144,7 @@ def _assumptions(result: Evaluations, first: Segment) -> tuple[Assumption, ...]:
     priors = Assumption(
         _sentence(result.prior_words),
         _BROKEN.get(source, _BROKEN["given"]),
-        "Precision and all that rests on the class prior are off in that segment; ROC AUC less, recall not at all.",
+        "Precision and all that depends on the class prior are off in that segment; ROC AUC less, recall not at all.",
     )
     within = replace(random, statement="Within each segment labelled positives are a random draw of its positives.")
     return (within, priors, *rest)

@@ -131,7 +131,7 @@ class Summary:
         rows = (*self.ranking, *self.at_threshold)
         if not any(row.is_marked for row in rows):
             return ""
-        words = f"{MARK} rests on the estimated class prior"
+        words = f"{MARK} depends on the estimated class prior"
         if any(row.is_a_range for row in rows):
             words += "; no number: this data barely constrains it"
         return words

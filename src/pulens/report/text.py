@@ -71,7 +71,7 @@ def answer_lines(
 
 def _head(summary: Summary, model: str, explain: bool) -> list[StyledLine]:
     checked = summary.audit is not None and not explain  # whose own words and table say what is left out here
-    mark = f"; {MARK} rests on it" if summary.legend and not explain else ""
+    mark = f"; {MARK} depends on it" if summary.legend and not explain else ""
     lines = []
     for title, text in (
         ("model", model),

@@ -35,7 +35,7 @@ const auditAnswers = (() => {
     const strata = { threshold: told.threshold, edges, flagged, rows, labelled, knownNegative };
     if (auditQueue.digestOf(strata) !== told.digest)
       throw new Refusal(
-        `${name}: the plan was changed since it was written: its counts do not give the digest that stands in it. Take the file that was written, or plan again.`,
+        `${name}: the plan was changed since it was written: its counts do not match its digest. Take the file that was written, or plan again.`,
       );
     const { threshold: thresholds, highest } = told.counts;
     const tally = tallies.make(...[thresholds, ...tallies.KINDS.map((kind) => told.counts[kind])].map((values) => Float64Array.from(values)));
@@ -168,7 +168,7 @@ const auditAnswers = (() => {
     const note = (code, message) => told.push({ severity: 0, code, message });
     const undecided = seen.filter((one) => one === UNDECIDED).length;
     if (undecided && undecided <= MOST_UNDECIDED * seen.length)
-      note("undecided-rows", `${numbers.whole(undecided)} of ${numbers.whole(seen.length)} rows looked at have no yes or no: values count them half, and intervals hold whatever they are.`);
+      note("undecided-rows", `${numbers.whole(undecided)} of ${numbers.whole(seen.length)} checked rows have no yes or no: values count them half, and intervals hold whatever they are.`);
     if (missing)
       note(
         "missing-rows",

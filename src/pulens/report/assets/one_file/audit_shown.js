@@ -34,7 +34,7 @@ const auditShown = (() => {
     if (!Number.isNaN(precision.value))
       first = `Of the rows flagged at ${general(counts.threshold, 4)} or above, ${percent(precision.value)}${doubt(precision.interval)} are truly positive; ${shareFound(recall)}.`;
     const reach = Number.isNaN(f1.value) || f1.basis === "bounds" ? "" : `F1 is ${three(f1.value)}${f1.interval ? ` (${three(f1.interval.low)} to ${three(f1.interval.high)})` : ""}. `;
-    return [first, `${reach}This rests on ${whole(sum(counts.checked))} checked rows and assumes nothing about how labels were chosen.`];
+    return [first, `${reach}This is based on ${whole(sum(counts.checked))} checked rows and assumes nothing about how labels were chosen.`];
   }
 
   function shareFound({ value, interval, basis, undefined_because: because }) {
