@@ -147,7 +147,7 @@ def test_new_rows_with_other_columns_are_told_or_refused_by_name(fitted, monkeyp
     [
         (["--folds", "1"], "folds must be a whole number of at least 2"),
         (["--folds", "99"], "--folds 99 needs at least 99 labelled rows"),
-        (["--method", "oracle"], "must be told the true class of every training row"),
+        (["--method", "oracle"], "needs the true class of every training row"),
         (["--positive", "maybe", "--label", "truth"], "no row of column 'truth' has the label value"),
         (["--feature", "status"], "--feature 'status' is the column of labels"),
         (["--category", "jbo"], "Did you mean 'job'?"),

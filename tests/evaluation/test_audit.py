@@ -136,7 +136,7 @@ def test_a_table_that_changed_since_the_plan_is_refused_unless_allowed(table, tm
     assert (larger.budget, len(set(larger.rows.name))) == (90, 90)
     assert read_audit(tmp_path / "queue.csv", source=path, allow_changed=True).plan.budget == 50
     path.unlink()
-    with pytest.raises(InputError, match="neither beside the queue nor here"):
+    with pytest.raises(InputError, match="neither next to the queue nor here"):
         more_audit(tmp_path / "queue.csv", budget=90)
 
 

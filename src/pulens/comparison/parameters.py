@@ -61,6 +61,6 @@ def refuse_first_rows_within(k: object, design: Design) -> None:
     """The top of a list is one of whole rows, and those of cells have weights."""
     if k is not None and design.strata is not None:
         raise PulensError(
-            f"k={k!r} compares the first rows of lists where labels are random among all rows: it cannot be combined with "
-            "labelled_within= (--within). Leave one of them out."
+            f"k={k!r} compares the first rows of lists where labels are random among all rows: it cannot be combined "
+            "with labelled_within= (--within). Leave one of them out."
         )

@@ -953,7 +953,8 @@ def _checked_rows(
     if question.label_noise and Scenario(question.scenario) is Scenario.SINGLE_SET:
         raise AssumptionError(
             f"label_noise={question.label_noise:g}: in the single set labelled rows count as positives along "
-            "with the checked ones, and it is not known which are not. Put doubtful labelled rows among the unlabelled ones."
+            "with the checked ones, and it is not known which are not. Put doubtful labelled rows among the unlabelled "
+            "ones."
         )
     from pulens.evaluation.reviews import reviewed
 

@@ -40,8 +40,8 @@ def read_queries(source: Any, scores: Any, per: Any, reading: ReadOptions) -> Qu
         raise InputError("ranks within queries need rows, and weights were given: leave the weights out, or per= out.")
     if reading.cluster is not None:
         raise InputError(
-            "queries are the clusters of what is counted per query: leave cluster= out where per= is given, or ask for the "
-            "other numbers with cluster= alone."
+            "queries are the clusters of what is counted per query: leave cluster= out where per= is given, or ask for "
+            "the other numbers with cluster= alone."
         )
     if isinstance(source, Tally | JointTally | BucketTally) or is_tally_file(source):
         raise InputError(
