@@ -704,3 +704,18 @@ def test_a_range_of_class_priors_is_cut_by_the_scores_of_all_models_as_evaluate_
         told = result.estimates[name]["own"]
         assert told.value == pytest.approx(own.value, abs=1e-12), name
         assert (told.interval.low, told.interval.high) == pytest.approx((own.interval.low, own.interval.high)), name
+
+
+def test_a_range_of_class_priors_is_kept_where_labels_favour_easy_positives():
+    """It was cut to what random labels allow, which nobody had said they are."""
+    rng = np.random.default_rng(2)
+    positive = rng.random(4000) < 0.15
+    first, second = rng.normal(2 * positive), rng.normal(positive)
+    labels = (positive & (rng.random(4000) < 1 / (1 + np.exp(4 - 2 * first)))).astype(int)
+    asked = {"class_prior": (0.1, 0.3), "redraws": 50}
+    kept = pulens.compare(labels, {"a": first, "b": second}, **asked).class_prior
+    assert (kept.interval.low, kept.interval.high, kept.method) == (0.1, 0.3, "given as a range")
+    assert (
+        "cut to what"
+        in pulens.compare(labels, {"a": first, "b": second}, labelling="random", **asked).class_prior.method
+    )

@@ -415,7 +415,11 @@ def _evidences(
     Beside it, where it was estimated, what each model's scores say of it.
     """
     each = {model: resolved(counted, question, split) for model, counted in rows.counted.items()}
-    lowest = lowest_possible_prior(each.values()).with_rows_of(next(iter(each.values())))
+    if uneven is not None and uneven.explains_any_rows:  # labels that favour easy positives rule out no class prior
+        lowest = min(each.values(), key=lambda own: own.class_prior.unlabelled)
+    else:
+        lowest = lowest_possible_prior(each.values())
+    lowest = lowest.with_rows_of(next(iter(each.values())))
     if uneven is not None:
         lowest = read_under(lowest, uneven).counted
     told = estimates_of_prior(rows.names, [one.counted for one in each.values()])

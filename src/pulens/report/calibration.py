@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.notice import worst_first
 from pulens.report.lines import assumed_of, folded, p_value, titled, wrapped
-from pulens.report.words import title_of
+from pulens.report.words import prior_in_short, title_of
 
 if TYPE_CHECKING:
     from pulens.calibration import CalibrationVerdict, Recalibration, Reliability
@@ -178,7 +178,7 @@ def _head(weighted: Any) -> list[str]:
     lines = titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}")
     if (clustering := Clustering.of(evidence)) is not None:
         lines += titled("clusters", str(clustering))
-    lines += titled("class prior", str(evidence.class_prior).removeprefix("class prior "))
+    lines += titled("class prior", prior_in_short(evidence.class_prior))
     if weighted.within is not None:
         lines += titled("within", f"labels random within {weighted.cells.cells.words} only")
     return lines + titled("assumes", f"{assumed_of(evidence.scenario, labelling_of(weighted), 'calibrate')}{noise}")

@@ -10,7 +10,7 @@ from pulens.errors import spoken
 from pulens.inference.prior_uncertainty import PriorUncertainty
 from pulens.report.lines import WIDTH, assumed_of, folded, titled, wrapped
 from pulens.report.summary import number
-from pulens.report.words import title_of
+from pulens.report.words import prior_in_short, title_of
 
 SHOWN = 4  # models or pairs in a sentence
 MOST_METRICS = 6  # in the short answer
@@ -29,7 +29,7 @@ def comparison_head(comparison: Comparison, *, explain: bool = True) -> list[tup
     known = f", {negative:,.10g} known negative" if negative else ""
     evidence = comparison.evidence
     noise = f"; label noise {evidence.label_noise:g}" if evidence.label_noise else ""
-    prior = str(comparison.class_prior).removeprefix("class prior ")
+    prior = prior_in_short(comparison.class_prior)
     whose = whose_prior(comparison) if explain else ""
     return [
         ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}"),

@@ -9,7 +9,7 @@ from pulens.decisions.actions import RULED_OUT
 from pulens.decisions.demands import PRECISION, RECALL
 from pulens.estimate import Estimate
 from pulens.report.lines import assumed_of, folded, titled, wrapped
-from pulens.report.words import amount, percent
+from pulens.report.words import amount, percent, prior_in_short
 
 if TYPE_CHECKING:
     from pulens.evaluation.decide import Decision
@@ -197,7 +197,7 @@ def _head(decision: Decision) -> list[str]:
     labelled, unlabelled, negative = counted.tally.totals
     known = f", {negative:,.10g} known negative" if negative else ""
     lines = titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}")
-    lines += titled("class prior", str(counted.class_prior).removeprefix("class prior "))
+    lines += titled("class prior", prior_in_short(counted.class_prior))
     if decision.within is not None and len(decision.within.cells) > 1:
         lines += titled("within", f"labels random within {decision.within.cells.words} only")
     if decision.clusters is not None:

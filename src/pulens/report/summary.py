@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.estimate import Estimate, Interval
+from pulens.estimate import Estimate
 from pulens.metrics import METRICS, leading
 from pulens.notice import Notice
 from pulens.priors import ClassPrior, population_prior
@@ -19,6 +19,7 @@ from pulens.report.words import (
     Assumption,
     assumptions,
     counts_of,
+    prior_in_short,
     scenario_sentence,
     status_of,
     title_of,
@@ -188,7 +189,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
         _audit(evaluation),
         "" if evaluation.clusters is None else str(evaluation.clusters),
         status,
-        f"{prior.value:.3g} ({_reach(prior.interval)}{prior.method})",
+        prior_in_short(prior),
         labels,
         precision_by_prior(evaluation) if hardly_known else (),
     )
@@ -218,10 +219,6 @@ def _audit(evaluation: Evaluation) -> AuditSummary | None:
     if not prior.method.startswith("audit"):  # else it is the audit's own number
         beside["class_prior"] = Estimate("class_prior", prior.value, prior.interval)
     return summarise_audit(evaluation.audit, recovered=beside, identified=evaluation.identified)
-
-
-def _reach(interval: Interval | None) -> str:
-    return "" if interval is None else f"{interval.low:.3g} to {interval.high:.3g}, "
 
 
 def _interval_name(estimates: Mapping[str, Estimate]) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pulens.evaluation.evaluate import Evaluation
     from pulens.evaluation.other_scenario import OtherScenario
     from pulens.evidence import Evidence
+    from pulens.priors import ClassPrior
 
 BACKWARDS = 0.45  # a ROC AUC below it, where there is no interval to tell it from one half
 
@@ -149,6 +150,18 @@ def prior_words(evidence: Evidence) -> str:
     method = prior.method.removeprefix("estimated: ")
     words += f", {method}" if method == prior.method else f", estimated from these rows (method {method})"
     return words
+
+
+def prior_in_short(prior: ClassPrior) -> str:
+    """The class prior as every answer shows it: the value, its interval, where it came from.
+
+    >>> from pulens.estimate import Interval
+    >>> from pulens.priors import ClassPrior
+    >>> prior_in_short(ClassPrior(0.40192, 0.1, "estimated: auto", Interval(0.34823, 0.88412, 0.95)))
+    '0.402 (0.348 to 0.884, estimated: auto)'
+    """
+    reach = "" if prior.interval is None else f"{prior.interval.low:.3g} to {prior.interval.high:.3g}, "
+    return f"{prior.value:.3g} ({reach}{prior.method})"
 
 
 def counts_of(evidence: Evidence) -> str:
