@@ -712,7 +712,7 @@ def test_a_range_of_class_priors_is_kept_where_labels_favour_easy_positives():
     positive = rng.random(4000) < 0.15
     first, second = rng.normal(2 * positive), rng.normal(positive)
     labels = (positive & (rng.random(4000) < 1 / (1 + np.exp(4 - 2 * first)))).astype(int)
-    asked = {"class_prior": (0.1, 0.3), "redraws": 50}
+    asked = {"class_prior": (0.1, 0.3), "redraws": 100}
     kept = pulens.compare(labels, {"a": first, "b": second}, **asked).class_prior
     assert (kept.interval.low, kept.interval.high, kept.method) == (0.1, 0.3, "given as a range")
     assert (
