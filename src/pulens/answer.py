@@ -15,7 +15,8 @@ from pulens.atomic_write import write_whole
 class Answer:
     """A dataclass that says what it holds; ``_keys`` names what, where that is not its fields in their order.
 
-    A key may have another name than the attribute: ``"strata=rates"`` has the rates under ``"strata"``.
+    A key may have another name than the attribute: ``"strata=rates"`` has the rates under ``"strata"``, and
+    ``"rows=counts.rows"`` the rows of the counts, ``None`` where there are no counts.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, slots=True)
@@ -33,7 +34,13 @@ class Answer:
         """Plain Python values, ready for JSON; what is not finite becomes ``None``."""
         keys = self._keys or tuple(self.__dataclass_fields__)  # type: ignore[attr-defined]
         pairs = (key.split("=") for key in keys)
-        return {names[0]: plain(getattr(self, names[-1])) for names in pairs}
+        return {names[0]: plain(_followed(self, names[-1])) for names in pairs}
+
+
+def _followed(value: Any, path: str) -> Any:
+    for name in path.split("."):
+        value = None if value is None else getattr(value, name)
+    return value
 
 
 class ShownAsText:

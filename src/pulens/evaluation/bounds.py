@@ -9,7 +9,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from pulens.answer import ShownAsText
+from pulens.answer import Answer, ShownAsText
 from pulens.confidence import check_confidence
 from pulens.counts.tally import Tally
 from pulens.curves.bound_curves import (
@@ -55,13 +55,17 @@ MOST_COUNTS = 257  # numbers of latent positives tried over a range of class pri
 
 
 @dataclass(frozen=True)
-class Bounds(ShownAsText):
+class Bounds(Answer, ShownAsText):
     """Lower and upper curves, their areas, and the range of any metric at any threshold.
 
     The bounds hold when the band holds the rank CDF of the latent positives and the class prior lies in its range:
     nothing is estimated.
     """
 
+    _keys = (
+        *("confidence", "band", "approach", "unlabelled_prior=shares", "scenario=evidence.scenario"),
+        *("target_population", "roc_auc", "average_precision"),
+    )
     evidence: Evidence
     confidence: float
     band: str
@@ -300,19 +304,6 @@ class Bounds(ShownAsText):
         )
 
     __repr__ = __str__
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        return {
-            "confidence": self.confidence,
-            "band": self.band,
-            "approach": self.approach,
-            "unlabelled_prior": list(self.shares),
-            "scenario": str(self.evidence.scenario),
-            "target_population": self.target_population,
-            "roc_auc": self.roc_auc.to_dict(),
-            "average_precision": self.average_precision.to_dict(),
-        }
 
 
 @forwards_keywords(gather)

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.answer import ShownAsText, written
+from pulens.answer import Answer, ShownAsText, plain, written
 from pulens.confidence import check_confidence
 from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.capacity import Capacity, chance_above, check_volume, lowest_with_certainty
@@ -91,7 +91,7 @@ class Regret(NamedTuple):
     cost_above_best: float
 
     def to_dict(self) -> dict[str, Any]:
-        return {**self._asdict(), "threshold": _plain(self.threshold)}
+        return plain(self._asdict())
 
 
 class Allowance(NamedTuple):
@@ -103,11 +103,20 @@ class Allowance(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Decision(ShownAsText):
+class Decision(Answer, ShownAsText):
     """A threshold, what it costs, and what would make it another; ``threshold`` is ``None`` where demands collide.
 
     An infinite threshold flags no row. Money is per 1,000 rows of the list.
     """
+
+    _keys = (
+        *("threshold", "flag", "choice", "binds", "collision", "costs", "price_of_flag=costs.price_of_flag"),
+        *("worth_of_hit=costs.worth_of_hit", "ratio=costs.ratio", "floors", "capacity=capacity.rows", "volume"),
+        *("cost_per_1000=cost", "optimism", "saving", "recall", "precision", "hits", "priors", "regret"),
+        *("useful_ratios", "curve", "confidence", "class_prior=evidence.counted.class_prior"),
+        *("scenario=evidence.counted.scenario", "target_population=evidence.counted.target_population", "labelling"),
+        *("label_noise=evidence.counted.label_noise", "warnings"),
+    )
 
     evidence: Evidence
     threshold: float | None
@@ -193,57 +202,28 @@ class Decision(ShownAsText):
             raise PulensError(f"no threshold is left to write down: {self.collision}")
         if not math.isfinite(self.threshold):
             return "WHERE 1 = 0"
-        plain = column.isidentifier() and column.isascii()
-        name = column if plain else '"' + column.replace('"', '""') + '"'
+        is_plain = column.isidentifier() and column.isascii()
+        name = column if is_plain else '"' + column.replace('"', '""') + '"'
         return f"WHERE {name} >= {self.threshold!r}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        told = self.evidence.counted  # weights of cells are not rows
-        labelled, unlabelled, negative = told.tally.totals
+        labelled, unlabelled, negative = self.evidence.counted.tally.totals  # weights of cells are not rows
         return {
-            "threshold": None if self.threshold is None else _plain(self.threshold),
-            "flag": self.flag,
-            "choice": self.choice,
-            "binds": list(self.binds),
+            **super().to_dict(),
             "without": {
-                name: {"threshold": _plain(threshold), "cheaper_by_per_1000": saved}
+                name: {"threshold": plain(threshold), "cheaper_by_per_1000": saved}
                 for name, (threshold, saved) in self.without.items()
             },
-            "collision": self.collision,
-            "costs": _told(self.costs),
-            "price_of_flag": None if self.costs is None else self.costs.price_of_flag,
-            "worth_of_hit": None if self.costs is None else self.costs.worth_of_hit,
-            "ratio": None if self.costs is None else self.costs.ratio,
-            "floors": dict(self.floors),
-            "capacity": None if self.capacity is None else self.capacity.rows,
-            "volume": self.volume,
-            "cost_per_1000": _told(self.cost),
-            "optimism": self.optimism,
-            "saving": {name: result.to_dict() for name, result in self.saving.items()},
             "flagged": {
-                "share": _told(self.flagged),
+                "share": plain(self.flagged),
                 "per_volume": self.flags_per_volume,
                 "chance_above_capacity": self.chance_above_capacity,
             },
-            RECALL: _told(self.recall),
-            PRECISION: _told(self.precision),
-            "hits": _told(self.hits),
-            "priors": None if self.priors is None else list(self.priors),
-            "regret": [each.to_dict() for each in self.regret],
             "regret_over_range": None if self.regret_over_range is None else self.regret_over_range.to_dict(PER),
-            "useful_ratios": None if self.useful_ratios is None else list(self.useful_ratios),
-            "curve": None if self.curve is None else self.curve.to_dict(),
-            "confidence": self.confidence,
-            "class_prior": told.class_prior.to_dict(),
-            "scenario": str(told.scenario),
-            "target_population": told.target_population,
-            "labelling": self.labelling,
-            "label_noise": told.label_noise,
             "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
             **({} if self.clusters is None else {"clusters": self.clusters.to_dict()}),
             **_cells_told(self.within),
-            "warnings": list(self.warnings),
         }
 
     def __str__(self) -> str:
@@ -853,11 +833,3 @@ def _allowance(thresholds: Any, allowed: Any) -> Allowance:
 
 def _ends(result: Estimate) -> str:
     return "" if result.interval is None else f" [{result.interval.low:.0%}, {result.interval.high:.0%}]"
-
-
-def _told(answer: Any) -> Any:
-    return None if answer is None else answer.to_dict()
-
-
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None
