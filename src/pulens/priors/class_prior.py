@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from pulens.answer import Answer
 from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
@@ -76,7 +77,7 @@ class Implied(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClassPrior:
+class ClassPrior(Answer):
     """The class prior, how sure we are of it, and where it came from.
 
     ``value`` and ``interval`` are about the population, ``unlabelled`` and ``unlabelled_interval`` of the
@@ -88,6 +89,13 @@ class ClassPrior:
     >>> print(ClassPrior(0.28, 0.2, method="given"))
     class prior 0.28 (given)
     """
+
+    _keys = (
+        *("value", "low=interval.low", "high=interval.high", "confidence=interval.confidence", "method"),
+        *("unlabelled_prior=unlabelled", "unlabelled_low=unlabelled_interval.low"),
+        *("unlabelled_high=unlabelled_interval.high", "standard_error", "feasible_low=feasible.low"),
+        *("feasible_high=feasible.high", "feasible_high_uneven=feasible_uneven.high", "assumption"),
+    )
 
     value: float
     unlabelled: float
@@ -129,23 +137,6 @@ class ClassPrior:
         from html import escape
 
         return f"<code>{escape(str(self))}</code>"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "value": self.value,
-            "low": None if self.interval is None else self.interval.low,
-            "high": None if self.interval is None else self.interval.high,
-            "confidence": None if self.interval is None else self.interval.confidence,
-            "method": self.method,
-            "unlabelled_prior": self.unlabelled,
-            "unlabelled_low": None if self.unlabelled_interval is None else self.unlabelled_interval.low,
-            "unlabelled_high": None if self.unlabelled_interval is None else self.unlabelled_interval.high,
-            "standard_error": self.standard_error,
-            "feasible_low": None if self.feasible is None else self.feasible.low,
-            "feasible_high": None if self.feasible is None else self.feasible.high,
-            "feasible_high_uneven": None if self.feasible_uneven is None else self.feasible_uneven.high,
-            "assumption": self.assumption,
-        }
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve the value was read off, with its interval and the feasible range; returns the axes."""

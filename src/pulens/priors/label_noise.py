@@ -21,8 +21,10 @@ from pulens.types import RowsLike, Values
 
 
 @dataclass(frozen=True, slots=True)
-class LabelNoise:
+class LabelNoise(Answer):
     """Share of labelled rows that are really negative; ``feasible`` is what the data cannot exclude."""
+
+    _keys = (*("value", "interval", "method", "feasible_low=feasible.low", "feasible_high=feasible.high"),)
 
     value: float
     method: str
@@ -36,15 +38,6 @@ class LabelNoise:
     def __str__(self) -> str:
         doubt = "" if self.interval is None else f" {self.interval}"
         return f"label noise {self.value:.4g}{doubt} ({self.method})"
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "value": self.value,
-            "interval": None if self.interval is None else self.interval.to_dict(),
-            "method": self.method,
-            "feasible_low": self.feasible.low,
-            "feasible_high": self.feasible.high,
-        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.containers import numbers
 from pulens.errors import AssumptionError, PulensError, shown
 from pulens.estimate import Curve, Interval
@@ -39,7 +40,7 @@ MOST_FACTOR = 1e12  # its square is far from leaving the range of doubles
 
 
 @dataclass(frozen=True, slots=True)
-class Sensitivity:
+class Sensitivity(Answer):
     """The range of a metric when labelling may favour some scores by a factor.
 
     ``possible`` holds what labelling up to the factor can do to the rows at hand, at the class prior's value;
@@ -50,6 +51,11 @@ class Sensitivity:
     >>> print(Sensitivity("precision", 0.8, possible, 2.0, "high", 0.5, possible))
     precision 0.800, [0.700, 0.800] if high scores were labelled up to 2 times as often
     """
+
+    _keys = (
+        *("metric", "value", "low=interval.low", "high=interval.high", "possible_low=possible.low"),
+        *("possible_high=possible.high", "confidence=interval.confidence", "factor", "favours", "threshold"),
+    )
 
     metric: str
     value: float
@@ -66,28 +72,6 @@ class Sensitivity:
         if self.interval.confidence is None:
             return text
         return f"{text} ({self.possible.low:.3f} to {self.possible.high:.3f} without sampling error)"
-
-    def to_dict(self) -> dict[str, Any]:
-        numbers = {
-            "value": self.value,
-            "low": self.interval.low,
-            "high": self.interval.high,
-            "possible_low": self.possible.low,
-            "possible_high": self.possible.high,
-            "confidence": self.interval.confidence,
-            "factor": self.factor,
-        }
-        return {
-            "metric": self.metric,
-            **{name: _plain(number) for name, number in numbers.items()},
-            "favours": self.favours,
-            "threshold": _plain(self.threshold),
-        }
-
-
-def _plain(number: float | None) -> float | None:
-    """A number that JSON can hold: a threshold that nothing reaches is infinite."""
-    return number if number is not None and math.isfinite(number) else None
 
 
 @dataclass(frozen=True, slots=True)
