@@ -16,6 +16,12 @@ from pulens.metrics.parts.measure import check_threshold
 from pulens.plots.curves import UNCORRECTED, draw_curve
 from pulens.recovery import recover_at
 
+__all__ = ["PUScorer", "PrecisionRecallDisplay", "RocCurveDisplay", "scorer"]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 class PUScorer:
     """Scores a fitted estimator on PU labels; larger is better, as scikit-learn expects."""

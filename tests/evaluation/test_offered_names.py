@@ -38,6 +38,10 @@ def test_the_package_offers_at_most_25_names_and_keeps_all_others():
         assert getattr(pulens, name) is not None
 
 
+def test_scorers_and_displays_are_not_lost_among_what_they_are_made_of():
+    assert public(pulens.sklearn) == ["PUScorer", "PrecisionRecallDisplay", "RocCurveDisplay", "scorer"]
+
+
 def test_answers_offer_at_most_20_names_that_all_exist(table):
     one = {**SAID, "score": "risk"}
     result = pulens.evaluate_by(table, "site", **one, labelling="random")
