@@ -21,6 +21,9 @@ class Prior(click.ParamType[Any]):
 
     name = "SHARE"
 
+    def __init__(self, allowed: str = "a number such as 0.2, a range such as 0.1:0.3 or an estimator") -> None:
+        self.allowed = allowed
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if not isinstance(value, str):
             return value
@@ -32,10 +35,13 @@ class Prior(click.ParamType[Any]):
             if knows(value):
                 return value
             raise AssumptionError(
-                f"{param.opts[0] if param else 'class_prior'} must be a number such as 0.2, a range such as "
-                f"0.1:0.3 or an estimator ({', '.join(names())}), got {shown(value)}.{nearest(value, names())}"
+                f"{param.opts[0] if param else 'class_prior'} must be {self.allowed} ({', '.join(names())}), got "
+                f"{shown(value)}.{nearest(value, names())}"
             ) from None
         return numbers[0] if len(numbers) == 1 else tuple(numbers)
+
+
+TRAINING_PRIOR = Prior("one number such as 0.2, or an estimator")  # whether a learner takes a range, its command says
 
 
 class NamedPrior(click.ParamType[Any]):

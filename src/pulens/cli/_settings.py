@@ -6,7 +6,7 @@ import inspect
 import math
 from typing import Any
 
-from pulens.cli._options import Prior
+from pulens.cli._options import TRAINING_PRIOR
 from pulens.errors import InputError, listed, nearest
 
 KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false", "None": "none", "str": "a word"}
@@ -60,7 +60,7 @@ def read_value(name: str, text: str, annotation: str, default: Any) -> Any:
     pulens.errors.InputError: --set patience must be a whole number or none, got '0.5'.
     """
     if name == "class_prior" and text.lower() != "none":
-        return Prior().convert(text, None, None)
+        return TRAINING_PRIOR.convert(text, None, None)
     if annotation.startswith("tuple["):
         kind = annotation.removeprefix("tuple[").partition(",")[0]
         try:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from pulens.cli._options import offers, written_options
+from pulens.cli._options import TRAINING_PRIOR, offers, written_options
 from pulens.cli.fit import POSITIVE
 
 if TYPE_CHECKING:
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
     positive=POSITIVE,
     features="Column to learn from.  [default: all but the label]",
     id="Column that identifies rows: not learned from.",
-    class_prior="Share of positives in the population: one number, or an estimator (auto, dedpul, ...); of boosted_pu "
-    "also a range to keep the estimate in, 0.1:0.3. Default: estimated.",
+    class_prior={
+        "type": TRAINING_PRIOR,
+        "help": "Share of positives in the population: one number, or an estimator (auto, dedpul, ...); of boosted_pu "
+        "also a range to keep the estimate in, 0.1:0.3. Default: estimated.",
+    },
     backbone={"default": "mlp", "show_default": True, "help": "Of learners with a network: mlp or linear."},
     standardise={
         "flags": ("--standardise/--no-standardise",),

@@ -91,7 +91,7 @@ class Regret(NamedTuple):
     cost_above_best: float
 
     def to_dict(self) -> dict[str, Any]:
-        return plain(self._asdict())
+        return {**plain(self._asdict())}
 
 
 class Allowance(NamedTuple):
