@@ -617,7 +617,7 @@ class Evaluation:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: evidence and the answers found so far, not the redraws behind them."""
-        return {name: value for name, value in self.__dict__.items() if name != "intervals"}
+        return {name: value for name, value in self.__dict__.items() if name != "_intervals"}
 
     def __str__(self) -> str:
         from pulens.report.text import evaluation_text
