@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -395,35 +395,24 @@ class WorldsAt:
     # --- at a threshold ------------------------------------------------------------------------------------------
 
     @cached_property
-    def _recalls(self) -> dict[tuple[float, float], Range]:
+    def _recalls(self) -> dict[float, Range]:
         return {}
 
-    @cached_property
-    def _moved_nowhere(self) -> dict[float, tuple[float, float]]:
-        return {}
-
-    def recall(self, threshold: float, slack: float | None = None) -> Range:
+    def recall(self, threshold: float) -> Range:
         """Share of positives at or above the threshold; the ends are moved outwards by two standard errors."""
-        asked = threshold, self.slack if slack is None else slack
-        if asked not in self._recalls:
-            self._recalls[asked] = self._recall(*asked)
-        return self._recalls[asked]
+        if threshold not in self._recalls:
+            self._recalls[threshold] = self._recall(threshold)
+        return self._recalls[threshold]
 
-    def _extremes(self, threshold: float, flagged: NDArray[np.bool_]) -> tuple[float, float]:
-        if threshold not in self._moved_nowhere:
-            lowest, highest = self.worlds.extremes(flagged.astype(float), self.factor)
-            self._moved_nowhere[threshold] = float(lowest[flagged].sum()), float(highest[flagged].sum())
-        return self._moved_nowhere[threshold]
-
-    def _recall(self, threshold: float, slack: float) -> Range:
+    def _recall(self, threshold: float) -> Range:
         worlds, tally = self.worlds, self.evidence.tally
         flagged = np.asarray(tally.thresholds[self._places], float) >= threshold
         value = float(worlds.nearest[flagged].sum())
-        low, high = self._extremes(threshold, flagged)
+        low, high = (float(world[flagged].sum()) for world in worlds.extremes(flagged.astype(float), self.factor))
         hits, total = tally.at(threshold).labelled, tally.totals.labelled
-        below, above = slack * self._error_of_labelled(hits), slack * self._error_of_labelled(total - hits)
+        below, above = self._beyond_labelled(hits), self._beyond_labelled(total - hits)
         least, most = low - below, high + above
-        ends = _plausible(hits, total, slack)
+        ends = _plausible(hits, total, self.slack)
         rate = hits / total
         if 0 < rate < 1:
             # a step in labelling multiplies the odds of recall, whatever the labelled rate: so it moves as they do
@@ -440,83 +429,55 @@ class WorldsAt:
         # an end that the labelled rows alone make up varies with their number
         low = min(low, least) if least + below <= hits / self.evidence.recovery.positive + 1e-6 else low
         high = max(high, most) if 1 - most + above <= (total - hits) / self.evidence.recovery.positive + 1e-6 else high
-        if not slack:
+        if not self.slack:
             room = self._room(np.array([hits, total]) / total, self._share_unlabelled(threshold), slack=0.0)
             low, high = max(low, float(room[0][0])), min(high, float(room[1][0]))
         value = min(max(value, 0.0), 1.0)
         return Range(value, min(low, value), max(high, value))
 
-    def _error_of_labelled(self, rows: float) -> float:
-        """The standard error of the share of the positives that this many labelled rows are, in one sample."""
+    def _beyond_labelled(self, rows: float) -> float:
+        """How far chance reaches beyond the share of the positives that this many labelled rows are, in one sample."""
         evidence = self.evidence
         if evidence.recovery_scenario is not Scenario.SINGLE_SET:
             return 0.0
         seen = rows / evidence.tally.totals.rows
-        return math.sqrt(seen * (1 - seen) / evidence.tally.totals.rows) / evidence.recovery.class_prior
+        return self.slack * math.sqrt(seen * (1 - seen) / evidence.tally.totals.rows) / evidence.recovery.class_prior
 
-    def _tables(self, hits: Any, threshold: float, flagged: Any) -> Contingency:
-        """Tables with these true positive rates and shares of each kind of row that are flagged."""
+    def _tables(self, threshold: float, hits: Any, ends: int | None = None) -> Contingency:
+        """Tables with these true positive rates; the shares flagged as observed, or at one end of what they can be."""
         recovery = self.evidence.recovery
         hits = np.asarray(hits, float)
-        alarms = negative_rate(self.evidence, recovery, hits, *flagged)
+        alarms = negative_rate(self.evidence, recovery, hits, *self._shares_flagged(threshold, ends))
         return Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
 
-    def _flagged(self, threshold: float, end: int | None = None) -> list[float]:
-        """Shares of each kind of row; at one end of what chance does to them besides what it does to recall.
-
-        In one sample how many rows are of which kind is chance too: it is the share of all rows that varies.
-        """
+    def _shares_flagged(self, threshold: float, ends: int | None) -> list[float]:
+        """Of each kind of row. In one sample how many are of which kind is chance too: the share of all rows varies."""
         above, totals = self.evidence.tally.at(threshold), self.evidence.tally.totals
-        seen = [count / total if total else 0.0 for count, total in zip(above, totals, strict=True)]
-        if end is None:
-            return seen
-        if self.evidence.recovery_scenario is not Scenario.SINGLE_SET:
-            kinds = zip(above, totals, strict=True)
-            return [_plausible(count, total, self.slack)[end] if total else 0.0 for count, total in kinds]
-        share, spread = sum(above) / totals.rows, seen[0] * (1 - seen[0]) * totals.labelled / totals.rows
-        rest = max(1 - spread / (share * (1 - share)), 0.0) if 0 < share < 1 else 1.0
-        return [share + math.sqrt(rest) * (_plausible(sum(above), totals.rows, self.slack)[end] - share)] * len(totals)
-
-    def _flagged_with(self, recalls: Floats, threshold: float) -> list[Any]:
-        """The same where chance has moved recall: in one sample labelled rows are among those flagged."""
-        tally, seen = self.evidence.tally, self._flagged(threshold)
-        if self.evidence.recovery_scenario is not Scenario.SINGLE_SET:
-            return seen
-        totals, hits = tally.totals, tally.at(threshold).labelled
-        share = sum(tally.at(threshold)) / totals.rows
-        moves = [totals.labelled * end - hits for end in _plausible(hits, totals.labelled, self.slack)]
-        (low, high), held = self.recall(threshold)[1:], self.recall(threshold, 0.0)
-        more = np.interp(recalls, [low, held.low, held.high, high], [moves[0], 0.0, 0.0, moves[1]])
-        return [np.clip(share + more / totals.rows, 0.0, 1.0)] * len(totals)
+        if ends is None:
+            return [count / total if total else 0.0 for count, total in zip(above, totals, strict=True)]
+        if self.evidence.recovery_scenario is Scenario.SINGLE_SET:
+            return [_plausible(sum(above), totals.rows, self.slack)[ends]] * len(totals)
+        return [
+            _plausible(count, total, self.slack)[ends] if total else 0.0
+            for count, total in zip(above, totals, strict=True)
+        ]
 
     def table(self, threshold: float) -> Contingency:
-        return self._tables([self.recall(threshold).value], threshold, self._flagged(threshold))
+        return self._tables(threshold, np.array([self.recall(threshold).value]))
 
     def at_threshold(self, metric: Metric, threshold: float | None, parameters: dict[str, Any]) -> Range:
-        r"""Any metric of the table: with recall and the share flagged all of it is given.
-
-        Chance moves an end v to r with recall, to q with the share flagged, and so by
-        :math:`\sqrt{(v-r)^2 + (v-q)^2}`. In one sample a share p of :math:`n_L` labelled rows is among the share q of
-        all n, and their covariance is :math:`p(1-p)/n`: so the share flagged moves by :math:`n_L/n` times as much as p,
-        and has the variance :math:`(q(1-q) - p(1-p)n_L/n)/n` of its own.
-        """
+        """Any metric of the table: with recall and the share flagged all of it is given."""
         if threshold is None:
             raise PulensError("a metric at a threshold needs a threshold.")
-
-        def ends(recall: Range, flagged: Callable[[Floats], Any]) -> tuple[float, float]:
-            tried = np.append(np.linspace(recall.low, recall.high, RATES_TRIED), recall.value)
-            values = metric.compute(self._tables(tried, threshold, flagged(tried)), **parameters)
-            return (math.nan,) * 2 if np.isnan(values).all() else (float(np.nanmin(values)), float(np.nanmax(values)))
-
-        moved, held = self.recall(threshold), self.recall(threshold, 0.0)
-        value = float(metric.compute(self.table(threshold), **parameters)[0])
-        seen = ends(held, lambda _: self._flagged(threshold))
-        with_recall = ends(moved, lambda recalls: self._flagged_with(recalls, threshold))
-        fewer, more = (ends(held, lambda _, end=end: self._flagged(threshold, end)) for end in (0, 1))  # type: ignore[misc]
-        falls = [np.fmin.reduce([0.0, *(end[0] - seen[0] for end in kind)]) for kind in ((with_recall,), (fewer, more))]
-        rises = [np.fmax.reduce([0.0, *(end[1] - seen[1] for end in kind)]) for kind in ((with_recall,), (fewer, more))]
-        low, high = seen[0] - math.hypot(*falls), seen[1] + math.hypot(*rises)
-        return Range(value, min(low, value), max(high, value))
+        recall = self.recall(threshold)
+        value = float(metric.compute(self._tables(threshold, [recall.value]), **parameters)[0])
+        tried = np.concatenate([np.linspace(recall.low, recall.high, RATES_TRIED), [recall.value]])
+        values = np.concatenate(
+            [metric.compute(self._tables(threshold, tried, end), **parameters) for end in (None, 0, 1)]
+        )
+        if np.isnan(values).all():
+            return Range(value, math.nan, math.nan)
+        return Range(value, float(np.nanmin(values)), float(np.nanmax(values)))
 
     # --- rankings ------------------------------------------------------------------------------------------------
 
