@@ -186,7 +186,7 @@ class Evaluations(Mapping[Any, Evaluation]):
     """An evaluation per value of a column; ``skipped`` says why some values have none.
 
     ``segments`` holds the rows of the table. ``prior_words`` says where the class priors came from,
-    ``threshold_words`` which threshold is used. ``rows`` are the counts of all values, skipped or not.
+    ``threshold_words`` which threshold is used.
     """
 
     group_by: str
@@ -195,7 +195,7 @@ class Evaluations(Mapping[Any, Evaluation]):
     metrics: tuple[str, ...] = REPORTED
     prior_words: str = ""
     threshold_words: str = ""
-    rows: GroupedRows | None = None
+    _rows: GroupedRows | None = None  # the counts of all values, skipped or not
     uneven: Practice | Favouring | None = None  # how labels favour easy positives
     within: str = ""  # the columns within which labels are random, where they are not so in a whole segment
 
@@ -257,7 +257,7 @@ class Evaluations(Mapping[Any, Evaluation]):
     @cached_property
     def clusters(self) -> SegmentClusters | None:
         """Of rows that belong together: how many clusters, and what they cost; otherwise ``None``."""
-        return None if self.rows is None or not self.rows.buckets else SegmentClusters.of(self, self.rows.buckets)
+        return None if self._rows is None or not self._rows.buckets else SegmentClusters.of(self, self._rows.buckets)
 
     def reasons(self) -> list[dict[str, Any]]:
         """Why some segments were left out, as JSON has it."""
@@ -296,9 +296,9 @@ class Evaluations(Mapping[Any, Evaluation]):
 
         if self.within:
             refuse_together("cells-gaps")
-        if self.rows is None:
+        if self._rows is None:
             raise PulensError("these evaluations hold no counts of rows: gaps are those of what evaluate_by returns.")
-        return gaps_of_rows(self.rows, metric, confidence=confidence, columns=columns, found=self)
+        return gaps_of_rows(self._rows, metric, confidence=confidence, columns=columns, found=self)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """One row per segment as a table of Polars, pandas or PyArrow, the library of the rows unless one is named.

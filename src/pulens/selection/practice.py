@@ -93,16 +93,17 @@ class Practice:
         result = _student_log_density(np.where(away > 0, away / right, away / left), self.freedom)
         return np.asarray(result - np.log((right + left) / 2))
 
-    def aside(self, tilts: Floats, separation: float) -> Floats:
-        """The share of hidden positives that score like any unlabelled row, at these tilts.
 
-        >>> usual = Practice(intercept=-0.3, slope=1.4, scale=1.5, skew=1.2, freedom=8.0, domains=15, problems=167)
-        >>> usual.aside(np.array([1.1, 4.1, 6.35, 20.0]), 1.0).round(2).tolist()
-        [0.0, 0.0, 0.5, 0.95]
-        """
-        away = np.asarray(tilts, float) - self.intercept - self.slope * separation
-        spreads = away / (self.scale * float(_growth(separation, self.widening)))
-        return np.clip((spreads - ASIDE_FROM) / ASIDE_OVER, 0.0, MOST_ASIDE)
+def share_aside(usual: Practice, tilts: Floats, separation: float) -> Floats:
+    """The share of hidden positives that score like any unlabelled row, at these tilts.
+
+    >>> usual = Practice(intercept=-0.3, slope=1.4, scale=1.5, skew=1.2, freedom=8.0, domains=15, problems=167)
+    >>> share_aside(usual, np.array([1.1, 4.1, 6.35, 20.0]), 1.0).round(2).tolist()
+    [0.0, 0.0, 0.5, 0.95]
+    """
+    away = np.asarray(tilts, float) - usual.intercept - usual.slope * separation
+    spreads = away / (usual.scale * float(_growth(separation, usual.widening)))
+    return np.clip((spreads - ASIDE_FROM) / ASIDE_OVER, 0.0, MOST_ASIDE)
 
 
 def _student_log_density(values: Floats, freedom: float) -> Floats:

@@ -17,7 +17,7 @@ from pulens.evidence import Evidence
 from pulens.inference.kernels.redraws import compress
 from pulens.priors import population_prior
 from pulens.selection.distortion import STEEPEST, distort, distorted, label_frequency, list_of, mean_square_weight
-from pulens.selection.practice import Practice, separation_of
+from pulens.selection.practice import Practice, separation_of, share_aside
 from pulens.types import Floats
 
 LEVELS = (np.arange(15) + 0.5) / 15  # at which a number is found, and equally likely
@@ -79,7 +79,7 @@ class TiltDistribution:
 
     def aside(self, share: float, tilts: Floats) -> Floats:
         """The share of hidden positives that score like any unlabelled row, at these tilts."""
-        return self.practice.aside(tilts, self.separation(share))
+        return share_aside(self.practice, tilts, self.separation(share))
 
     def quantiles(self, share: float, levels: Floats, spread: float = 1.0) -> Floats:
         """Tilts at these levels of their distribution, at a share of positives among the unlabelled rows."""
