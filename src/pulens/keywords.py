@@ -17,6 +17,11 @@ from pulens.scalars import plain_scalar, real, whole
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
 Taker = Callable[..., Any] | Iterable[str]
+# arguments and options of earlier versions, and what to do instead
+GONE = {
+    "nearly_random": "Audits assume nothing about how rows came to be labelled. For numbers under labels that favour "
+    "high scores up to a factor, evaluate with that factor as the labelling.",
+}
 
 
 class KeywordError(PulensError, TypeError):
@@ -47,7 +52,8 @@ def check_keywords(door: str, given: Iterable[str], known: Iterable[str]) -> Non
     names = sorted(known)
     for name in given:
         if name not in names:
-            way_out = nearest(name, names) or f" It takes {', '.join(map(repr, names))}."
+            nearby = nearest(name, names) or f" It takes {', '.join(map(repr, names))}."
+            way_out = f" {GONE[name]}" if name in GONE else nearby
             raise KeywordError(f"{door}() has no argument {name!r}.{way_out}")
 
 

@@ -279,3 +279,11 @@ def test_a_table_that_changed_is_told_of_on_the_command_line(folder, capsys):
     )
     main(["audit", "more", "queue.csv", "--budget", "90", "--out", "more.csv", "--allow-changed", "-q"])
     assert len((folder / "more.csv").read_text().splitlines()) == 91
+
+
+def test_an_option_of_earlier_versions_is_refused_with_what_replaced_it(folder, capsys):
+    assert "evaluate with that factor as the labelling" in refused(
+        ["audit", "read", "queue.csv", "--nearly-random", "2"], capsys
+    )
+    with pytest.raises(TypeError, match="evaluate with that factor as the labelling"):
+        read_audit("queue.csv", nearly_random=2)

@@ -113,7 +113,7 @@ def _run(arguments: list[str] | None) -> None:
         _end(2, in_command_words(one_message(error)))
     except click.ClickException as error:
         if not isinstance(error, NO_COMMAND):  # whose message is the help
-            vars(error)["message"] = one_message(error.message) + _quote_the_pattern(error)  # values may be long
+            vars(error)["message"] = one_message(error.message) + _way_out(error)  # values may be long
         error.show()
         _end(2)
     except click.exceptions.Exit as end:
@@ -133,8 +133,13 @@ def _run(arguments: list[str] | None) -> None:
         _end(2, _said_by_system(error))
 
 
-def _quote_the_pattern(error: click.ClickException) -> str:
-    """What to do where a shell turned a pattern into several files."""
+def _way_out(error: click.ClickException) -> str:
+    """What to do instead of an option that is gone, or where a shell turned a pattern into several files."""
+    if isinstance(error, click.NoSuchOption):
+        from pulens.keywords import GONE
+
+        instead = GONE.get(error.option_name.lstrip("-").replace("-", "_"), "")
+        return f" {instead}" if instead else ""
     left = error.message.partition("unexpected extra argument")[2].partition("(")[2].rstrip(")").split()
     if not left or not all(os.path.exists(name) for name in left):
         return ""

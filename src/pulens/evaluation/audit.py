@@ -267,6 +267,7 @@ class QueueResult(AuditResult):
         return more_audit(self.path, budget=budget, source=source, plan=None, allow_changed=allow_changed)
 
 
+@forwards_keywords()
 def read_audit(
     path: AnyPath,
     *,
