@@ -61,6 +61,9 @@ DOORS = {
             "recalibrate",
         )
     },
+    "classwise_calibration_error": lambda **more: pulens.calibration.classwise_calibration_error(
+        ["a", None], [[1.0], [0.5]], classes=["a"], class_prior=[0.5], **more
+    ),
 }
 SAID = {
     "read_tally": ("postive", "positive"),
@@ -70,6 +73,7 @@ SAID = {
     "estimate_prior of a tally": ("scenrio", "scenario"),
     "estimate_prior_and_noise": ("scenrio", "scenario"),
     "estimate_prior_from_features": ("scenrio", "scenario"),
+    "classwise_calibration_error": ("confidance", "confidence"),
 }
 
 

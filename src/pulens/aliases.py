@@ -36,6 +36,7 @@ MOVED = {
     "pulens.evaluation.combinations": "pulens.evidence.combinations",
     "pulens.evaluation.review_options": "pulens.evidence.review_options",
     "pulens.evaluation.top_of_queries": "pulens.evaluation.top",
+    "pulens.calibration.classwise": "pulens.research.classwise",
     "pulens.calibration.guarantees": "pulens.research.guarantees",
 }
 

@@ -46,6 +46,7 @@ def one_sample(n=4000, prior=0.3, frequency=0.5, seed=0):
         estimate_from_tally,
         prior_from_audit,
         check_labelling,
+        calibration.classwise_calibration_error,
         PUCalibratedClassifier,
         Assumptions,
         Evidence,

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 import pulens
 from pulens.atomic_write import whole_folder, write_whole
 from pulens.audits import agreement_of, from_counts
-from pulens.calibration import PUCalibratedClassifier, reliability
+from pulens.calibration import PUCalibratedClassifier, classwise_calibration_error, reliability
 from pulens.errors import PulensError
 from pulens.locks import locked
 
@@ -257,6 +257,38 @@ def test_half_a_pair_in_a_title_is_written_as_its_escape(tmp_path):
     result = pulens.evaluate(LABELS, SCORES, class_prior=0.4, confidence=None, labelling="random")
     result.to_html(tmp_path / "page.html", title="\ud800")
     assert "\\ud800" in Path(tmp_path, "page.html").read_text(encoding="utf-8")
+
+
+NAMES = np.array(["a", "b", None] * 20, object)
+SHARES = RNG.dirichlet(np.ones(2), 60)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"classes": np.array(3)}, "classes must be a list"),
+        ({"classes": np.ma.masked}, "classes must be a list"),
+        ({"classes": b"ab"}, "classes must be a list"),
+        ({"classes": ["a", "a"]}, "classes must be a list"),
+        ({"classes": [["a"], ["b"]]}, "classes must be a list"),
+        ({"class_prior": np.array(0.4)}, "class_prior needs one share per class"),
+        ({"class_prior": {}}, "has none of 'a', 'b'"),
+        ({"class_prior": [0.4]}, "class_prior needs one share per class, 2 of them, got 1"),
+        ({"labels": [["a"]] * 60}, "are not among the classes"),
+        ({"labels": [b"a"] * 60}, "are not among the classes"),
+    ],
+)
+def test_several_classes_need_a_name_and_a_share_each(given, words):
+    usual = {"labels": NAMES, "scores": SHARES, "classes": ["a", "b"], "class_prior": [0.5, 0.5]}
+    assert classwise_calibration_error(**usual).value >= 0
+    with pytest.raises(PulensError, match=words):
+        classwise_calibration_error(**{**usual, **given})
+
+
+def test_classes_may_be_an_array_and_shares_a_mapping():
+    plain = classwise_calibration_error(NAMES, SHARES, classes=["a", "b"], class_prior=[0.4, 0.6])
+    other = classwise_calibration_error(NAMES, SHARES, classes=np.array(["a", "b"]), class_prior={"b": 0.6, "a": 0.4})
+    assert plain.to_dict() == other.to_dict()
 
 
 @pytest.mark.parametrize(

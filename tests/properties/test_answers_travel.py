@@ -88,6 +88,9 @@ def answers_of(rows, prior):
         calibration.expected_calibration_error(labels, scores, **given_prior, labelling="random"),
         calibration.brier_score(labels, scores, **given_prior, labelling="random"),
         calibration.brier_score(labels, scores, **given_prior, labelling="random").decomposition,
+        calibration.classwise_calibration_error(
+            np.where(labels == 1, "a", None), scores[:, None], classes=["a"], class_prior=[0.3], scenario="case-control"
+        ),
         calibration.evaluation_bound(0.3, 100, 1000, 10),
         calibration.sample_size_for_error(0.05, 0.3),
         pulens.synthesise(scores[:, None], labels, label_frequency=0.5, scenario="case-control"),

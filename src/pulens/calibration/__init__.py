@@ -26,6 +26,7 @@ from pulens.calibration.verdict import CalibrationTest, CalibrationVerdict, cali
 
 if TYPE_CHECKING:
     from pulens.calibration.classifier import PUCalibratedClassifier
+    from pulens.research.classwise import ClasswiseError, classwise_calibration_error
     from pulens.research.guarantees import (
         Bound,
         SampleSize,
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 # imported on first use: scikit-learn takes a second, and the evaluation floor does not need research
 _HOMES = {
     "PUCalibratedClassifier": "pulens.calibration.classifier",
+    **dict.fromkeys(("ClasswiseError", "classwise_calibration_error"), "pulens.research.classwise"),
     **dict.fromkeys(
         ("Bound", "SampleSize", "best_evaluation_bound", "best_training_bound"), "pulens.research.guarantees"
     ),
@@ -55,6 +57,7 @@ __all__ = [
     "CalibrationMap",
     "CalibrationTest",
     "CalibrationVerdict",
+    "ClasswiseError",
     "Decomposition",
     "PUCalibratedClassifier",
     "ProperScore",
@@ -70,6 +73,7 @@ __all__ = [
     "calibration_in_the_large",
     "calibration_slope",
     "calibration_verdict",
+    "classwise_calibration_error",
     "evaluation_bound",
     "expected_calibration_error",
     "information_bound",

@@ -289,6 +289,20 @@ def calibration_numbers(chance: random.Random, folder: Path) -> PythonCall:
     return PythonCall("calibration numbers", call.function, call.arguments, call.options, call.words)
 
 
+def classwise(chance: random.Random, folder: Path) -> PythonCall:
+    rng = np.random.default_rng(chance.getrandbits(32))
+    rows = chance.choice((5, 30, 80))
+    scores = rng.dirichlet(np.ones(3), rows)
+    labels = np.where(rng.random(rows) < 0.4, np.array(["a", "b", "c"])[rng.integers(0, 3, rows)], "")
+    function = pulens.calibration.classwise_calibration_error
+    options: dict[str, Any] = {"classes": ["a", "b", "c"], "class_prior": [0.3, 0.3, 0.4]}
+    options.update(some_options(chance, options_of(function), 0.6))
+    held = labels if chance.random() < 0.7 else clothed(chance, labels, 0.9).rows
+    given = scores if chance.random() < 0.7 else odd(chance)
+    words = ", ".join(told(name, value) for name, value in options.items())
+    return PythonCall("calibration", function, (held, given), options, f"classwise_calibration_error({words})")
+
+
 def prior_numbers(chance: random.Random, folder: Path) -> PythonCall:
     return of_numbers(chance, "priors.rows_to_audit", pulens.priors.rows_to_audit)
 
@@ -492,6 +506,7 @@ KINDS: dict[str, tuple[int, Callable[[random.Random, Path], PythonCall]]] = {
     "metrics": (12, metric),
     "calibration": (7, calibration),
     "calibration numbers": (3, calibration_numbers),
+    "classwise": (1, classwise),
     "prior numbers": (1, prior_numbers),
     "buckets": (2, bucket_rows),
     "tally": (2, tally),
