@@ -46,7 +46,6 @@ myst_dmath_double_inline = True
 nitpicky = True
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
-autodoc_preserve_defaults = True
 autosummary_generate = False
 add_module_names = False
 toc_object_entries = False

@@ -229,5 +229,5 @@ def test_tables_mark_the_best_and_escape_names():
 
 def test_a_table_without_a_cell_has_no_ranks_and_says_why():
     assert cells.complete({}) == ([], [])
-    with pytest.raises(InputError, match="here are 0 learners and 0 data sets"):
+    with pytest.raises(InputError, match="2 data sets in common, got 0 and 0"):
         ranks.rank({})

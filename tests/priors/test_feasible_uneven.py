@@ -8,7 +8,6 @@ import pytest
 import pulens
 from pulens.counts.tally import Tally
 from pulens.priors import feasible_range
-from pulens.report.words import prior_words
 from pulens.scenario import Scenario
 
 
@@ -73,4 +72,4 @@ def test_the_note_says_that_its_limit_needs_random_labels_and_gives_the_other() 
     )
     assert prior.to_dict()["feasible_high_uneven"] == prior.feasible_uneven.high > prior.feasible.high
     evaluation = pulens.evaluate(labels, scores, scenario="case-control", redraws=100, labelling="random")
-    assert "if labels are random, up to" in prior_words(evaluation.evidence)
+    assert note in {notice.message for notice in evaluation.notices}

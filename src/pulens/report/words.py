@@ -157,7 +157,7 @@ def prior_in_short(prior: ClassPrior) -> str:
 
     >>> from pulens.estimate import Interval
     >>> from pulens.priors import ClassPrior
-    >>> prior_in_short(ClassPrior(0.40192, 0.1, "estimated: auto", Interval(0.34823, 0.88412, 0.95)))
+    >>> prior_in_short(ClassPrior(0.40192, 0.1, "estimated: auto", Interval(0.34823, 0.88412, 0.95, "bootstrap")))
     '0.402 (0.348 to 0.884, estimated: auto)'
     """
     reach = "" if prior.interval is None else f"{prior.interval.low:.3g} to {prior.interval.high:.3g}, "
