@@ -62,12 +62,61 @@ def test_seen_at_the_first_visit_is_labelled_and_ever_seen_is_positive():
     assert json.loads(str(none["worlds"])) == []
 
 
+def test_signals_confirmed_early_are_labelled_and_confirmed_late_positive(tmp_path):
+    """Undecided signals are left out, logarithms are cut at the least value, and stars keep their planets together."""
+    fields = ["kepid", "kepoi_name", "koi_disposition", *wild_sources.IN_2013]
+    fields += [name for name in wild_sources.IN_2019 if name not in fields]
+    early = [(7, "a", "CONFIRMED"), (7, "b", "CANDIDATE"), (3, "c", "CANDIDATE"), (5, "d", "CANDIDATE")]
+    late = [(7, "a", "CONFIRMED"), (7, "b", "CONFIRMED"), (3, "c", "FALSE POSITIVE"), (5, "d", "CANDIDATE")]
+    paths = {}
+    for year, rows in (("2013", early), ("2019", early), ("2025", late)):
+        lines = ["# a comment of the archive", ",".join(fields)]
+        for star, name, verdict in rows:
+            values = {"koi_period": "0" if name == "a" else "10", "koi_impact": "" if name == "b" else "0.5"}
+            own = [values.get(field, "1") for field in fields[3:]]
+            lines.append(",".join([str(star), name, verdict, *own]))
+        paths[f"koi_{year}.csv"] = tmp_path / f"koi_{year}.csv"
+        paths[f"koi_{year}.csv"].write_text("\n".join(lines) + "\n", encoding="utf-8")
+    arrays = wild_sources.kepler(paths)
+    assert arrays["koi-2013-labelled"].tolist() == [1, 0, 0]
+    assert arrays["koi-2013-truth"].tolist() == [1, 1, 0]
+    assert arrays["koi-2013-group"].tolist() == [7, 7, 3]
+    columns = dict(zip(arrays["koi-2013-names"].tolist(), arrays["koi-2013-X"].T, strict=True))
+    np.testing.assert_allclose(columns["koi_period"], np.log([1e-6, 10, 10]), rtol=1e-6)
+    np.testing.assert_array_equal(columns["koi_impact"], np.array([0.5, np.nan, 0.5], np.float32))
+    assert columns["n_in_system"].tolist() == [2, 2, 1]
+    assert [world["scenario"] for world in json.loads(str(arrays["worlds"]))] == ["single-set", "single-set"]
+
+
+def test_chosen_coats_rated_high_are_labelled_and_drawn_coats_are_not(tmp_path):
+    rng = np.random.default_rng(0)
+    tables = {
+        "train": rng.integers(0, 6, (12, 15)),
+        "test": rng.integers(0, 6, (12, 15)) * (rng.random((12, 15)) < 0.3),
+        "user": rng.integers(0, 2, (12, 6)),
+        "item": rng.integers(0, 2, (15, 9)),
+    }
+    paths = {}
+    for name, table in tables.items():
+        paths[f"coat_{name}.ascii"] = tmp_path / f"coat_{name}.ascii"
+        np.savetxt(paths[f"coat_{name}.ascii"], table, fmt="%d")
+    arrays = wild_sources.coat(paths)
+    labelled, truth = arrays["coat-rating-4-labelled"], arrays["coat-rating-4-truth"]
+    drawn = tables["test"][tables["test"] > 0]
+    assert labelled.sum() == (tables["train"] >= 4).sum()
+    assert truth[labelled == 1].all()
+    assert truth[labelled == 0].tolist() == (drawn >= 4).tolist()
+    assert arrays["coat-rating-4-X"].shape == (labelled.size, 6 + 9 + wild_sources.SHARED_TASTES)
+    assert {world["scenario"] for world in json.loads(str(arrays["worlds"]))} == {"case-control"}
+
+
 @pytest.mark.parametrize("name", sorted(SOURCES))
 def test_the_makers_files_give_the_prepared_arrays(name, shared, tmp_path, monkeypatch):
     """Runs where the originals are in PULENS_ORIGINALS, a folder of files by name."""
     import os
 
-    pytest.importorskip("rdata", reason="R files: pip install 'pulens[wild]'")
+    if any(file.name.endswith((".rda", ".rds")) for file in SOURCES[name].files):
+        pytest.importorskip("rdata", reason="R files: pip install 'pulens[wild]'")
     originals = os.environ.get("PULENS_ORIGINALS")
     if not originals or not (shared / "data" / "wild").is_dir():
         pytest.skip("the makers' files are fetched from the network: name their folder in PULENS_ORIGINALS")

@@ -7,11 +7,12 @@ One entry of ``SOURCES`` per family. ``fetch_wild`` takes the prepared file from
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -72,11 +73,17 @@ def _read_r(path: Path) -> Any:
     return found
 
 
-def _world(name: str, family: str, domain: str, **arrays: str | None) -> dict[str, Any]:
+def _world(
+    name: str, family: str, domain: str, *, scenario: str = "single-set", **arrays: str | None
+) -> dict[str, Any]:
     keys = ("records", "sites", "survey") if "records" in arrays else ()
     named = {key: arrays.get(key) for key in (*keys, "X", "labelled", "truth", "group", "background", "names", "cells")}
-    scenario = "case-control" if keys else "single-set"
     return {"world": name, **named, "scenario": scenario, "family": family, "domain": domain}
+
+
+def _kept_apart(name: str, keys: Sequence[str]) -> dict[str, str]:
+    """Names of arrays that belong to one data set alone."""
+    return {key: f"{name}-{key}" for key in keys}
 
 
 def _stored(arrays: Arrays, listed: list[dict[str, Any]]) -> Arrays:
@@ -119,7 +126,7 @@ def hypertension(paths: Paths) -> Arrays:
             f"{world}-group": np.asarray(own["svy_strata"] * 10 + own["svy_psu"], np.int32),
             f"{world}-names": np.array(list(columns)),
         }
-        keys = {key: f"{world}-{key}" for key in ("X", "labelled", "truth", "group", "names")}
+        keys = _kept_apart(world, ("X", "labelled", "truth", "group", "names"))
         listed.append(_world(world, "nhanes_hypertension", "health survey", **keys))
     return _stored(arrays, listed)
 
@@ -220,7 +227,148 @@ def disdat(paths: Paths) -> Arrays:
                 arrays |= {f"{world}-records": _floats(own[columns]), f"{world}-survey": seen}
                 keys = {"records": f"{world}-records", "survey": f"{world}-survey", "cells": region}
                 keys |= {"sites": f"{region}{tail}-sites", "background": f"{region}-background"}
-                listed.append(_world(world, "disdat_can_nz_awt_sa", "ecology, presence-only records", **keys))
+                domain = "ecology, presence-only records"
+                listed.append(_world(world, "disdat_can_nz_awt_sa", domain, scenario="case-control", **keys))
+    return _stored(arrays, listed)
+
+
+# -- planets that were confirmed early, or later ---------------------------------------------------------------------
+
+IN_2013 = (
+    *("koi_period", "koi_depth", "koi_duration", "koi_impact", "koi_incl", "koi_sma", "koi_dor", "koi_ror"),
+    *("koi_prad", "koi_teq", "koi_steff", "koi_slogg", "koi_srad"),
+)
+IN_2019 = (
+    *("koi_period", "koi_depth", "koi_duration", "koi_impact", "koi_prad", "koi_teq", "koi_insol", "koi_model_snr"),
+    *("koi_steff", "koi_slogg", "koi_srad", "koi_kepmag", "ra", "dec"),
+)
+LOGARITHMS = {
+    *("koi_period", "koi_depth", "koi_duration", "koi_sma", "koi_dor", "koi_ror", "koi_prad", "koi_insol"),
+    *("koi_model_snr", "Period (days)", "Duration (hours)", "Depth (ppm)", "Planet Radius (R_Earth)"),
+    *("Planet Insolation (Earth Flux)", "Planet SNR", "Stellar Distance (pc)"),
+}
+OF_TESS = (
+    *("TESS Mag", "PM RA (mas/yr)", "PM Dec (mas/yr)", "Period (days)", "Duration (hours)", "Depth (ppm)"),
+    *("Planet Radius (R_Earth)", "Planet Insolation (Earth Flux)", "Planet Equil Temp (K)", "Planet SNR"),
+    *("Stellar Distance (pc)", "Stellar Eff Temp (K)", "Stellar log(g) (cm/s^2)", "Stellar Radius (R_Sun)"),
+    "Stellar Mass (M_Sun)",
+)
+
+Rows = list[dict[str, str]]
+
+
+def _table(path: Path) -> Rows:
+    """The rows of a CSV file whose comments begin with #."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(line for line in file if not line.startswith("#")))
+
+
+def _confirmed(
+    early: Rows,
+    late: Rows,
+    columns: Sequence[str],
+    *,
+    star: str,
+    signal: str,
+    verdict: str,
+    yes: str,
+    decided: Collection[str],
+    least: float,
+    more: Mapping[str, Callable[[dict[str, str]], float]] | None = None,
+) -> Arrays:
+    """Labelled where the early table says ``yes``, positive where the late one does; the undecided are left out.
+
+    Columns whose logarithm is taken are cut at ``least``; ``more`` are columns that a row gives.
+    """
+    known = {row[signal]: row[verdict] for row in late}
+    rows = [row for row in early if known.get(row[signal]) in decided]
+    stars, place, planets = np.unique([int(row[star]) for row in rows], return_inverse=True, return_counts=True)
+    values: dict[str, Any] = {}
+    for name in columns:
+        column = np.array([float(row[name] or "nan") for row in rows])
+        values[name] = np.log(np.maximum(column, least)) if name in LOGARITHMS else column
+    values["n_in_system"] = planets[place]
+    values |= {name: np.array([find(row) for row in rows]) for name, find in (more or {}).items()}
+    return {
+        "X": np.stack([column.astype(np.float32) for column in values.values()], axis=1),
+        "labelled": np.array([row[verdict] == yes for row in rows], np.int8),
+        "truth": np.array([known[row[signal]] == yes for row in rows], np.int8),
+        "group": np.array(stars[place], np.int32),
+        "names": np.array(list(values)),
+    }
+
+
+def _of_planets(family: str, made: Mapping[str, Arrays]) -> Arrays:
+    listed = [_world(name, family, "astronomy", **_kept_apart(name, tuple(own))) for name, own in made.items()]
+    return _stored({f"{name}-{key}": array for name, own in made.items() for key, array in own.items()}, listed)
+
+
+def kepler(paths: Paths) -> Arrays:
+    """Objects of interest confirmed as planets by 2013 or 2019, against confirmed or refuted by September 2025."""
+    late = _table(paths["koi_2025.csv"])
+    made = {}
+    for year, columns in (("2013", IN_2013), ("2019", IN_2019)):
+        made[f"koi-{year}"] = _confirmed(
+            _table(paths[f"koi_{year}.csv"]),
+            late,
+            columns,
+            star="kepid",
+            signal="kepoi_name",
+            verdict="koi_disposition",
+            yes="CONFIRMED",
+            decided={"CONFIRMED", "FALSE POSITIVE"},
+            least=1e-6,
+        )
+    return _of_planets("kepler", made)
+
+
+def tess(paths: Paths) -> Arrays:
+    """Objects confirmed as planets by October 2023, against October 2025, without those known before TESS."""
+    early = [row for row in _table(paths["exofop_2023.csv"]) if row["TFOPWG Disposition"] != "KP"]
+    own = _confirmed(
+        early,
+        _table(paths["exofop_2025.csv"]),
+        OF_TESS,
+        star="TIC ID",
+        signal="TOI",
+        verdict="TFOPWG Disposition",
+        yes="CP",
+        decided={"CP", "FP", "FA"},
+        least=1e-4,
+        more={"n_sectors": lambda row: len([sector for sector in row["Sectors"].split(",") if sector])},
+    )
+    own["group"] = np.unique(own["group"], return_inverse=True)[1].astype(np.int32)
+    return _of_planets("tess", {"toi-2023": own})
+
+
+# -- coats that people chose to rate, or were shown at random --------------------------------------------------------
+
+SHARED_TASTES = 24  # singular vectors of the products of users' and coats' features
+
+
+def coat(paths: Paths) -> Arrays:
+    """Coats chosen and rated at least 3, 4 or 5 of 5, against the ratings of sixteen coats drawn for every user."""
+    from sklearn.decomposition import TruncatedSVD
+
+    chosen, drawn, users, coats = (
+        np.loadtxt(paths[f"coat_{name}.ascii"]) for name in ("train", "test", "user", "item")
+    )
+    arrays: Arrays = {}
+    listed = []
+    for least in (3, 4, 5):
+        labelled, shown = np.nonzero(chosen >= least), np.nonzero(drawn)
+        user, item = (np.concatenate(pair) for pair in zip(labelled, shown, strict=True))
+        products = (users[user][:, :, None] * coats[item][:, None, :]).reshape(user.size, -1)
+        tastes = TruncatedSVD(SHARED_TASTES, random_state=0).fit_transform(products)
+        name, rows = f"coat-rating-{least}", len(labelled[0])
+        arrays |= {
+            f"{name}-X": np.hstack([users[user], coats[item], tastes]).astype(np.float32),
+            f"{name}-labelled": (np.arange(user.size) < rows).astype(np.int8),
+            f"{name}-truth": np.r_[np.ones(rows), drawn[shown] >= least].astype(np.int8),
+            f"{name}-group": user.astype(np.int32),
+        }
+        keys = _kept_apart(name, ("X", "labelled", "truth", "group"))
+        listed.append(_world(name, "coat", "recommender", scenario="case-control", **keys))
     return _stored(arrays, listed)
 
 
@@ -228,6 +376,8 @@ GITHUB = "https://raw.githubusercontent.com"
 AHM = f"{GITHUB}/mikemeredith/AHMbook/bfece3fe0d41192798a3552234a18e75537dce82/data"
 DISDAT = f"{GITHUB}/rspatial/disdat/d0bbc328a46aaf5ba70793f4450dfdd8424abeef/inst/extdata"
 NHANES = f"{GITHUB}/jhs-hwg/cardioStatsUSA/4416809deeee127e167c33cb20ee2c7216ef48a6/data"
+EXOFOP = f"{GITHUB}/tess-atlas/exofop_data"
+COAT = f"{GITHUB}/DongHande/AutoDebias/39101ad5a67194ef3828268102cf9b23487cb759/datasets/coat"
 GPL = "GPL 3 or later."
 SURVEYED = {
     "AWTtrain_po": "ac28f21d848749ff7511bfa505d7e9935e714a40af23f7949de2e12311e67421",
@@ -300,5 +450,74 @@ SOURCES: dict[str, WildSource] = {
         "MesoCarnivores",
         "ce81709bfe0c6a0f86b45b99bfac7a584a1e6494ab491b41d25a413b8d47a87b",
         mesocarnivores,
+    ),
+    "kepler": WildSource(
+        "Signals of Kepler, confirmed as planets early or later",
+        "NASA Exoplanet Archive, cumulative tables of 2013, 2019 and 2025",
+        "public; acknowledge the archive.",
+        (
+            DataFile(
+                "koi_2013.csv",
+                "f30b9f5b7e8c4cb36f152d1c98b4c69789ead931f55c3049f7002dec4d81ffba",
+                f"{GITHUB}/zhuww/planetserver/40c392814c8949d464806b38a13af0cf245f7189/cumulative.csv",
+            ),
+            DataFile(
+                "koi_2019.csv",
+                "95d320aa8b41147f12394aa733c0b6cb3db8a6e44ffdce8662936fc52702aaa1",
+                f"{GITHUB}/antkak/edakoi/22141feb402d87636e2d33e9b59a061906fb4c54/cumulative.csv",
+            ),
+            DataFile(
+                "koi_2025.csv",
+                "1e23f764a990ad2e06dfeb3b2857c5df069eb3c51f8c5e313051f9819bcd911c",
+                f"{GITHUB}/labib116/Nasa-Space-Apps-Challenge/1f5af86e12539e00029cf38ab7a7fc53dece4fdd/cumulative.csv",
+            ),
+        ),
+        kepler,
+    ),
+    "tess": WildSource(
+        "Signals of TESS, confirmed as planets early or later",
+        "NASA ExoFOP, tables of objects of interest of 2023 and 2025",
+        "public; acknowledge the archive.",
+        (
+            DataFile(
+                "exofop_2023.csv",
+                "ff584691edf52fb1f5d4fd5c45fca2836d0a561cb68cf76855f2cbc9395f4093",
+                f"{EXOFOP}/5e62d766c56a4fa242093df4998ec5bc01454367/data/exofop_data.csv",
+            ),
+            DataFile(
+                "exofop_2025.csv",
+                "bbe2ccab58ba4111bf76a1a55bb46e1e30963a2786933f68c94d80d08fccc5e3",
+                f"{EXOFOP}/12f968a75770bf3a6d33b01656da44340eac9861/data/exofop_data.csv",
+            ),
+        ),
+        tess,
+    ),
+    "coat": WildSource(
+        "Coats that people chose to rate, or were shown at random",
+        "Coat (Schnabel and others 2016, Recommendations as treatments)",
+        "none stated by the collectors: research use, cite them.",
+        (
+            DataFile(
+                "coat_train.ascii",
+                "a87bd9e7eaf3b89f976df3f25d4aa5d5d871be8a00b58947df9e6e015559bd37",
+                f"{COAT}/train.ascii",
+            ),
+            DataFile(
+                "coat_test.ascii",
+                "de6714ab105a5e0be8166be7fd313901b29f9a09c3bea307901457d1d71847e6",
+                f"{COAT}/test.ascii",
+            ),
+            DataFile(
+                "coat_user.ascii",
+                "d8f9531b601c54a7272602f8b21fa6cb4652cbf122e35d8615ea9645ebbf1b1f",
+                f"{COAT}/user_item_features/user_features.ascii",
+            ),
+            DataFile(
+                "coat_item.ascii",
+                "edea8217ec5606779b4d3bf819f7591dc63bcd5194d619e8048c2322d07630b1",
+                f"{COAT}/user_item_features/item_features.ascii",
+            ),
+        ),
+        coat,
     ),
 }
