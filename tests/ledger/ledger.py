@@ -319,12 +319,12 @@ def differing(then: Iterable[str], now: Iterable[str], *, closely: bool = False)
 
 
 def is_close(then: str | None, now: str | None) -> bool:
-    """Equal but for what another processor's last digits do to sums."""
+    """Equal but for what another processor's last digits do to sums, and to quantiles that are searched for."""
     try:
         old, new = ([float.fromhex(each) for each in (line or "none").split()] for line in (then, now))
     except ValueError:
         return False
-    return len(old) == len(new) and bool(np.allclose(old, new, rtol=1e-9, atol=1e-12, equal_nan=True))
+    return len(old) == len(new) and bool(np.allclose(old, new, rtol=1e-8, atol=1e-12, equal_nan=True))
 
 
 def distance(then: str | None, now: str | None) -> str:
