@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import cached_property, lru_cache
 from itertools import repeat
+from pathlib import Path
 from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -140,8 +141,21 @@ class Design(NamedTuple):
         return Drawn(rows.labels, models, told, dict.fromkeys("ab", AT), population.truth, (world, rows))
 
 
+@lru_cache
+def real_pool(table: str) -> tuple[np.ndarray, np.ndarray]:
+    """Scores of boosted trees for the negatives and the positives of a real table, in rising order."""
+    import real_worlds
+
+    folder = Path(os.environ.get("PULENS_SHARED", "../shared")) / "data"
+    world = real_worlds.pool(folder, (table, next(iter(real_worlds.TABLES[table])), "boosting"))
+    return np.sort(world.negative), np.sort(world.positive)
+
+
 class Favoured(NamedTuple):
-    """Normal scores; positives above their median, or ``step`` above it, are labelled ``favour`` times as often."""
+    """Normal scores; positives above their median, or ``step`` above it, are labelled ``favour`` times as often.
+
+    With a ``table`` scores are drawn from those of a model on that table.
+    """
 
     gap: float
     prior: float
@@ -151,12 +165,14 @@ class Favoured(NamedTuple):
     knowledge: str = "known"  # known, interval (95%, from another study), audited (200 rows), estimated
     scenario: str = "case-control"
     step: float = 0.0
+    table: str = ""
 
     def draw(self, rng: np.random.Generator, number: int) -> Drawn:
         more = int(1.5 * self.favour * self.labelled) + 100 if self.scenario == "case-control" else 0
         positive = np.concatenate([np.ones(more, bool), rng.random(self.rows) < self.prior])
-        scores = rng.normal(self.gap * positive)
-        chance = np.where(scores >= self.gap + self.step, 1.0, 1 / self.favour)
+        scores = self.scores(rng, positive)
+        middle = float(np.median(real_pool(self.table)[1])) if self.table else self.gap
+        chance = np.where(scores >= middle + self.step, 1.0, 1 / self.favour)
         if self.scenario == "single-set":
             mean = 1 / self.favour + (1 - 1 / self.favour) * float(ndtr(-self.step))
             chance = chance * min(self.labelled / (self.prior * self.rows * mean), 1.0)
@@ -173,18 +189,33 @@ class Favoured(NamedTuple):
             told["audit"] = (int(rng.choice(positive[labels == 0], 200, replace=False).sum()), 200)
         elif self.knowledge == "estimated":
             told["class_prior"] = "auto"
-        return Drawn(labels, {"a": scores}, told, {"a": self.gap}, self.truth, favour=self.favour)
+        return Drawn(labels, {"a": scores}, told, {"a": middle}, self.truth, favour=self.favour)
+
+    def scores(self, rng: np.random.Generator, positive: np.ndarray) -> np.ndarray:
+        if not self.table:
+            return rng.normal(self.gap * positive)
+        return np.where(positive, *(rng.choice(one, positive.size) for one in real_pool(self.table)[::-1]))
+
+    def rates(self, at: np.ndarray | float) -> tuple[np.ndarray, np.ndarray]:
+        """Shares of the positives and of the negatives at or above thresholds."""
+        if not self.table:
+            return ndtr(self.gap - at), ndtr(-at)
+        negative, positive = (1 - np.searchsorted(one, at) / one.size for one in real_pool(self.table))
+        return positive, negative
 
     def truth(self, metric: str, model: str, threshold: float) -> float:
         at = np.linspace(self.gap + 9, -9, 20_001)
-        recall, alarms = ndtr(self.gap - at), ndtr(-at)
-        precision = self.prior * recall / (self.prior * recall + (1 - self.prior) * alarms)
+        if self.table:
+            at = np.unique(np.concatenate(real_pool(self.table)))[::-1]
+        recall, alarms = (np.append(0.0, one) for one in self.rates(at))
+        precision = self.prior * recall[1:] / (self.prior * recall[1:] + (1 - self.prior) * alarms[1:])
+        reached, false = map(float, self.rates(threshold))
         known = {
-            "roc_auc": float(ndtr(self.gap / math.sqrt(2))),
-            "average_precision": float(np.trapezoid(precision, recall)),
-            "recall": float(ndtr(self.gap - threshold)),
+            "roc_auc": float(np.trapezoid(recall, alarms)),
+            "average_precision": float(precision @ np.diff(recall)),
+            "recall": reached,
         }
-        called = self.prior * known["recall"] + (1 - self.prior) * float(ndtr(-threshold))
+        called = self.prior * reached + (1 - self.prior) * false
         known["precision"] = self.prior * known["recall"] / called
         return {**known, "f1": 2 * self.prior * known["recall"] / (called + self.prior)}[metric]
 
@@ -366,6 +397,7 @@ def contradiction(drawn: Drawn) -> Iterator[Found]:
 ANY = {"evaluate": evaluate, "chosen": chosen, "compare": compare}
 OF_FAVOURED = {"factor": factor, "contradiction": contradiction, "proved": proved}
 OF_DESIGNS = {"calibrate": calibrate, "decide": decide, "reviews": reviews, "estimated": estimated}
+REAL = ("spambase", "letter", "pendigits", "landsat", "page_blocks", "mushroom", "avila", "wine_quality")
 STATISTICS = {**ANY, **OF_DESIGNS, **OF_FAVOURED}
 WORLDS: dict[str, Ranking | Design | Favoured] = {
     "g-60": Ranking("gaussian", 0.60, 0.30, 500, 5_000),
@@ -418,6 +450,19 @@ WORLDS: dict[str, Ranking | Design | Favoured] = {
         for scenario in ("case-control", "single-set")
         for knowledge in ("known", "audited")
         for area, step in {"roc_auc": -0.28, "average_precision": 0.29}.items()
+    },
+    **{  # few rows; and a sample in which every positive above the threshold is labelled: both limits are the truth
+        f"favoured-{scenario}-{favour:g}-{knowledge}-{size}": Favoured(*sizes, favour, knowledge, scenario)
+        for scenario in ("case-control", "single-set")
+        for favour in (1.0, 3.0)
+        for knowledge in ("known", "audited")
+        for size, sizes in {"few": (1.0, 0.3, 150, 1_650), "all": (3.0, 0.1, 440, 6_600)}.items()
+    },
+    **{  # scores of boosted trees on real tables
+        f"real-{favour:g}-{knowledge}-{table}": Favoured(0, 0.25, 800, 8_000, favour, knowledge, table=table)
+        for favour in (1.0, 6.0)
+        for knowledge in ("known", "interval", "audited", "estimated")
+        for table in REAL
     },
 }
 TAKES = {Ranking: {*ANY}, Design: {*ANY, *OF_DESIGNS}, Favoured: {*OF_FAVOURED}}  # kind of world: statistics

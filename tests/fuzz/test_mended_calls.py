@@ -525,3 +525,18 @@ def test_what_an_answer_reads_its_numbers_from_is_nobodys_to_ask():
     result = pulens.evaluate(LABELS, SCORES, class_prior=0.6, redraws=100)
     assert not {"masses", "intervals"} & set(dir(result))
     assert "counted" not in dir(pulens.decide(LABELS, SCORES, class_prior=0.6, capacity=5, redraws=100))
+
+
+def test_a_decision_withholds_recall_where_an_evaluation_at_its_threshold_does():
+    rng = np.random.default_rng(1)
+    labels = np.repeat([1, 0], [60, 100])
+    rows = labels, np.round(rng.normal(labels), 2)
+    asked = {"scenario": "case-control", "label_noise": 0.05, "redraws": 100, "cluster": np.arange(160) % 12}
+    decision = pulens.decide(*rows, cost_miss=5, cost_alarm=1, **asked, labelling="random")
+    there = pulens.evaluate(*rows, threshold=decision.threshold, **asked, labelling="random").at(decision.threshold)
+    assert there["recall"].withheld_because
+    assert decision.recall.withheld_because == there["recall"].withheld_because
+    assert np.isnan(decision.recall.value)
+    assert decision.recall.rests_on == there["recall"].rests_on
+    assert json.loads(json.dumps(decision.to_dict(), allow_nan=False))["recall"]["value"] is None
+    assert decision.to_html()

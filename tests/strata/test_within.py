@@ -14,7 +14,7 @@ import pulens
 from pulens.cli import main
 from pulens.errors import AssumptionError, InputError, PulensError
 from pulens.priors.pooling import SPREADS, pooled_logits, pooling
-from pulens.strata import equal_rates, extreme_recalls
+from pulens.strata import equal_rates, extreme_recalls, gather_within
 from pulens.strata.rates import pseudo_count
 
 CLINICS = {"north": (0.10, 2.2, 0.6), "south": (0.30, 1.2, 0.1), "east": (0.2, 1.6, 0.3)}  # prior, shift, label rate
@@ -115,6 +115,19 @@ def test_known_negatives_and_an_estimated_prior_stay_as_they_are_with_one_cell()
         for name, result in plain.estimates.items():
             assert within.estimates[name].value == pytest.approx(result.value, abs=1e-12, nan_ok=True), name
             assert within.estimates[name].interval.width == pytest.approx(result.interval.width, rel=0.1), name
+
+
+def test_a_range_of_class_priors_is_cut_once_for_rows_of_one_cell():
+    """Those who take labels for random cut it; gathered rows keep it as it was given."""
+    rng = np.random.default_rng(3)
+    labels = np.repeat([1, 0], [100, 300])
+    rows = labels, rng.normal(2.0 * labels)
+    asked = {"class_prior": (0.3, 0.9), "cluster": np.arange(400) // 8}
+    one = {**asked, "labelled_within": np.zeros(400, int)}
+    assert gather_within(*rows, **one).class_prior == gather_within(*rows, **asked).class_prior
+    plain, cell = (pulens.evaluate(*rows, **each, labelling="random", redraws=100).class_prior for each in (asked, one))
+    assert cell.value == plain.value < 0.6
+    assert [notice.code for notice in cell.notices] == ["prior-range-cut"]
 
 
 def test_cells_that_label_alike_change_nothing_but_chance():

@@ -536,7 +536,7 @@ class _Deciding:
         money = self._money(index)
         flagged = self._estimate("share flagged", Form(flagged=1.0), index, chosen=None)
         recall, precision = (self._rate(name, index, money.again) for name in (RECALL, PRECISION))
-        told = None if precision is None else withhold(precision, METRICS[PRECISION])
+        told = self._told(PRECISION, index, precision)
         over = None
         if self.capacity is not None and self.volume is not None:
             worth = self._worth(index) / self.rows  # rows that belong together come in fewer independent pieces
@@ -566,7 +566,7 @@ class _Deciding:
             optimism=money.optimism,
             saving=money.saving,
             flagged=flagged,
-            recall=recall,
+            recall=self._told(RECALL, index, recall),
             precision=told,
             chance_above_capacity=over,
             unused=self._unused(index),
@@ -688,7 +688,7 @@ class _Deciding:
             if chosen is not None:
                 construction = AtChosenThreshold(chosen, construction, own, form.of)
             interval = self._interval(construction, value, threshold, per)
-        taken = (self._labelling, *rests_on(METRICS[PRECISION], self.evidence)[1:])
+        taken = (self._labelling, *rests_on(METRICS[PRECISION], self.evidence.by_itself)[1:])
         return Estimate(name, per * value, interval, threshold=threshold, rests_on=taken)
 
     def _interval(
@@ -743,7 +743,7 @@ class _Deciding:
             return possible
         of = RATES[name]
         value = float(of(self.points)[index])
-        taken = (self._labelling, *rests_on(METRICS[name], self.evidence)[1:])
+        taken = (self._labelling, *rests_on(METRICS[name], self.evidence.by_itself)[1:])
         result = replace(self._as_evaluated(name, threshold), rests_on=taken)
         if chosen is not None and self.resampling is not None and not math.isnan(value):
 
@@ -754,6 +754,15 @@ class _Deciding:
             construction = AtChosenThreshold(chosen, self._fixed(name, threshold), own, of)
             result = replace(result, interval=self._interval(construction, value, threshold, 1.0, 0.0, 1.0))
         return as_confirmed(result, METRICS[name], self.evidence.counted)
+
+    def _told(self, name: str, index: int, rate: Estimate | None) -> Estimate | None:
+        """Recall or precision without its value where an evaluation at the same threshold withholds it."""
+        if rate is None or "class prior" not in rate.sources:
+            return rate
+        known = withhold(self._as_evaluated(name, float(self.points.thresholds[index])), METRICS[name])
+        if not known.withheld_because:
+            return rate
+        return replace(rate, value=math.nan, withheld_because=known.withheld_because, landmarks={})
 
     def _regret(self, index: int, allowed: Any) -> tuple[Regret, ...]:
         assert self.costs is not None

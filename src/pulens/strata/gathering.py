@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial, singledispatch
+from functools import singledispatch
 from typing import Any
 
 from pulens.counts.tally import Tally
@@ -67,7 +67,7 @@ def gather_design(
 def gathered(result: StratifiedEvidence, question: IntervalOptions) -> Gathered:
     """Strata with their class priors. One stratum is none: labels random within it are random among all rows."""
     if len(result.cells) > 1:
-        return Gathered(WeightedEvidence.of(result), partial(pooled, result, question))
+        return Gathered(WeightedEvidence.of(result), lambda: within_what_is_possible(pooled(result, question)))
     said = f"Every row has the same value of {result.cells.words}, so the numbers are those without cells."
     return Gathered(pooled(result, question), notices=(Notice(Severity.NOTE, "one-cell", said),))
 
@@ -75,9 +75,8 @@ def gathered(result: StratifiedEvidence, question: IntervalOptions) -> Gathered:
 def pooled(result: StratifiedEvidence, question: IntervalOptions) -> Evidence:
     """The same rows and class prior, were labels random among all of them."""
     if not any(isinstance(getattr(question, name), Mapping) for name in OF_CELLS):
-        return within_what_is_possible(question.settle(result.cells.whole_buckets or result.cells.whole))
-    prior = replace(result.class_prior, notices=())
-    return within_what_is_possible(replace(result.evidence, class_prior=prior))
+        return question.settle(result.cells.whole_buckets or result.cells.whole)
+    return replace(result.evidence, class_prior=replace(result.class_prior, notices=()))
 
 
 @forwards_keywords(gather, ("labelled_within", "split"))

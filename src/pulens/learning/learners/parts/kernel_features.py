@@ -34,11 +34,13 @@ def gaussian_features(distances: Floats, bandwidth: float) -> Floats:
 def directions(features: Floats) -> Floats:
     """Orthonormal columns that span the features' rows: coefficients in them have the same length as before.
 
-    Wide kernels overlap so much that some tens of directions do for hundreds of centres.
+    Wide kernels overlap so much that some tens of directions do for hundreds of centres. Where all directions are
+    needed the features keep their own: which way alike features are turned is a matter of rounding.
 
     >>> directions(np.array([[1.0, 1.0], [2.0, 2.0]])).shape
     (2, 1)
     """
     values, vectors = np.linalg.eigh(features.T @ features / len(features))
-    result: Floats = vectors[:, values > NEGLIGIBLE]
+    needed = values > NEGLIGIBLE
+    result: Floats = np.eye(needed.size) if needed.all() else vectors[:, needed]
     return result
