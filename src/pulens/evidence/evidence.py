@@ -94,6 +94,12 @@ class Evidence:
         return True
 
     @property
+    def facets(self) -> frozenset[str]:
+        """What its design has beyond independent rows of one sample, as the table of combinations names it."""
+        has = {"clusters": self.buckets is not None, "noise": self.label_noise > 0}
+        return frozenset(name for name, is_there in has.items() if is_there)
+
+    @property
     def within(self) -> Any:
         """The strata within which labels are random, where these rows stand for them."""
         return None

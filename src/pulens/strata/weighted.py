@@ -69,6 +69,12 @@ class WeightedEvidence(Evidence):
         return WeightedEvidence.of(replace(self.cells, cells=counts, priors=priors), rows)
 
     @property
+    def facets(self) -> frozenset[str]:
+        if self.alone is not None:
+            return self.alone.facets
+        return self.cells.evidence.facets | {"cells"}
+
+    @property
     def cells(self) -> StratifiedEvidence:
         assert self.within is not None
         return self.within
