@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import pulens
+from pulens.comparison.worth import crossovers
 from pulens.counts.joint import JointTally
-from pulens.decisions.crossings import OperatingRates, crossing_interval, crossing_priors, crossing_ratio, fieller
+from pulens.decisions.crossings import OperatingRates, crossing_priors, crossing_ratio, fieller
 from pulens.decisions.curve import _reach, decision_curve
 from pulens.decisions.linear import LinearAtThresholds, net_benefit_form
 from pulens.evidence import gather
@@ -40,16 +41,23 @@ def test_crossings_beyond_the_cut_of_hits_are_found_too():
     assert crossing_priors(first, second, ratio) == pytest.approx(searched, abs=1e-5)
 
 
+def crossing_interval(joint, thresholds, scenario="case-control"):
+    """Of the class prior at which both models are worth the same at a cost ratio of .2; ``None`` if there is none."""
+    evidences = {name: gather(joint.tally(name), class_prior=0.2, scenario=scenario) for name in joint.names}
+    (pair,) = crossovers(joint, evidences, dict(zip(joint.names, thresholds, strict=True)), 0.2, 0.95)
+    return None if pair.prior_interval is None else (pair.prior_interval.low, pair.prior_interval.high)
+
+
 def test_the_interval_of_a_crossing_comes_from_paired_rows():
     rng = np.random.default_rng(3)
     labels = np.r_[np.ones(400), np.zeros(2000)].astype(int)
     positive = np.r_[np.ones(400, bool), rng.random(2000) < 0.2]
     base = rng.normal(positive * 1.5)
     joint = JointTally.from_rows({"a": base, "b": base + rng.normal(0, 0.5, base.size)}, labels)
-    low, high = crossing_interval(joint, "a", "b", (1.5, 0.5), 0.2)
+    low, high = crossing_interval(joint, (1.5, 0.5))
     flags = np.stack([base >= 1.5, base >= 0.5])
     assert 0 < low < high
-    same = crossing_interval(joint, "a", "a", (1.5, 0.5), 0.2)
+    same = crossing_interval(JointTally.from_rows({"a": base, "b": base}, labels), (1.5, 0.5))
     rates = [OperatingRates(flag[labels == 1].mean(), flag[labels == 0].mean()) for flag in flags]
     assert same[0] < crossing_priors(*rates, 0.2)[0] < same[1]
 
@@ -149,10 +157,10 @@ def test_in_one_sample_the_crossing_allows_for_rows_that_are_in_both_parts():
         scores = {name: 1.5 * positive + 0.77 * both + 0.64 * rng.normal(size=1500) for name in "ab"}
         labels = (positive & (rng.random(1500) < 0.4)).astype(int)
         joint = JointTally.from_rows(scores, labels)
-        result = crossing_interval(joint, "a", "b", (1.6, 0.6), 0.2, scenario="single-set")
+        result = crossing_interval(joint, (1.6, 0.6), "single-set")
         held += result is not None and result[0] <= 0.1387 <= result[1]  # w dq / ((1 + w) dgamma) of these normals
     assert 52 <= held <= 60
-    apart = crossing_interval(joint, "a", "b", (1.6, 0.6), 0.2)
+    apart = crossing_interval(joint, (1.6, 0.6))
     assert result != pytest.approx(apart, rel=1e-3)
     assert fieller(0.625, 0.075, 0.0016, 0.00001, 1.96, 1e-5) != pytest.approx((0.103648, 0.140189), abs=1e-5)
 

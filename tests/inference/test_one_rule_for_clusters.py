@@ -9,12 +9,12 @@ import pyarrow
 import pytest
 
 import pulens
-from pulens.calibration._clustered import student_factor
 from pulens.evidence import IntervalOptions, gather
 from pulens.inference.intervals import IntervalEstimator
 from pulens.inference.kernels.jackknife import freedom_of, student_quantile
 from pulens.inference.kernels.quantiles import normal_quantile
 from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.mass_replicates import mass_replicates
 from pulens.strata import WeightedEvidence, as_one_cell
 
 PRIORS = [{"class_prior": 0.3}, {"class_prior": (0.25, 0.35)}, {}]
@@ -33,9 +33,10 @@ def test_a_few_large_clusters_leave_calibration_and_masses_the_freedom_of_metric
     evidence = gather(labels, 1 / (1 + np.exp(-scores)), cluster=clusters, class_prior=0.3)
     freedom = IntervalEstimator(evidence, Resampling()).buckets.freedom
     assert 1 < freedom < 12 < np.unique(clusters).size - 1
-    assert student_factor(evidence) == pytest.approx(student_quantile(freedom, 0.025) / normal_quantile(0.95))
-    masses = WeightedEvidence.of(as_one_cell(evidence, IntervalOptions())).replicates()
-    assert masses.freedom == freedom
+    for own in (evidence, WeightedEvidence.of(as_one_cell(evidence, IntervalOptions()))):
+        masses = mass_replicates(own, evidence.class_prior.unlabelled)
+        assert masses.freedom == freedom
+        assert masses.times_as_wide() == pytest.approx(student_quantile(freedom, 0.025) / normal_quantile(0.95))
 
 
 def test_a_class_prior_of_checked_rows_allows_for_a_few_large_clusters(monkeypatch):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import pulens
 from pulens.counts.tally import Tally
 from pulens.inference.kernels.bands import rank_band
-from pulens.recovery.bounds import latent_count, round_down, round_up, surrogate_limits
+from pulens.recovery.bounds import SurrogateBands, latent_count, round_down, round_up
 
 LABELS = [1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, -1, -1, -1]
 SCORES = [9, 8, 5, 3, 9, 7, 6, 5, 4, 2, 2, 1, 6, 2, 1]
@@ -36,11 +36,15 @@ def test_shares_of_counts_round_exactly(known: int, latent: int, data: st.DataOb
     assert float(round_down(hits / known * latent)) == exact // 1
 
 
+def limits(tally, latent, confidence, band, approach):
+    return SurrogateBands.of(tally, confidence, band, approach, (latent, latent)).limits(latent)
+
+
 @pytest.mark.parametrize("approach", ["positives", "negatives"])
 @pytest.mark.parametrize("latent", [0, 1, 3, 6, 8])
 def test_no_assignment_within_the_band_leaves_the_limits_and_some_reach_them(approach: str, latent: int) -> None:
     tally = Tally.from_arrays(np.array(LABELS), np.array(SCORES))
-    fewest, most = surrogate_limits(tally, latent, 0.5, "clopper-pearson", approach)  # type: ignore[arg-type]
+    fewest, most = limits(tally, latent, 0.5, "clopper-pearson", approach)
     unlabelled = np.array(SCORES)[np.array(LABELS) == 0]
     thresholds = np.append(np.inf, tally.thresholds)
     known = np.append(0, tally.labelled if approach == "positives" else tally.negative)
@@ -61,9 +65,9 @@ def test_no_assignment_within_the_band_leaves_the_limits_and_some_reach_them(app
 
 def test_tighter_lies_within_both_at_its_own_level() -> None:
     tally = Tally.from_arrays(np.array(LABELS), np.array(SCORES))
-    both = surrogate_limits(tally, 3, 0.9, "dkw", "tighter")
+    both = limits(tally, 3, 0.9, "dkw", "tighter")
     for approach in ("positives", "negatives"):
-        alone = surrogate_limits(tally, 3, 0.95, "dkw", approach)  # type: ignore[arg-type]
+        alone = limits(tally, 3, 0.95, "dkw", approach)
         assert (both[0] >= alone[0]).all()
         assert (both[1] <= alone[1]).all()
 

@@ -17,6 +17,7 @@ from pulens.evidence import gather
 from pulens.groups.segments import evaluate_by
 from pulens.selection import TiltedEvidence, check_labelling, correlated_levels, read_under
 from pulens.selection.distortion import distort, distorted, label_frequency
+from pulens.selection.gathering import gather_labelled
 from pulens.selection.tilts import TiltDistribution, TiltRange, mixed
 
 GIVEN = {"class_prior": 0.3, "redraws": 200}
@@ -431,3 +432,33 @@ def test_tilts_of_a_doubtful_class_prior_are_found_at_a_few_shares(monkeypatch):
     answer = evaluate_by(table, "half", class_prior=0.2, threshold=1.0, metrics=("roc_auc",))
     assert all(segment.estimates["roc_auc"].interval is not None for segment in answer.segments.values())
     assert 4 <= len(found) <= 100
+
+
+STRATA = {"labelled_within": ["n", "s"] * 300, "class_prior": {"n": 0.25, "s": 0.35}}
+
+
+@pytest.mark.parametrize("said", [{}, {"labelling": 3}, {"labelling": "random"}, STRATA])
+def test_evidence_is_answered_as_its_rows_are(said):
+    """What was said where rows were read was forgotten: they were tilted twice, and strata taken for one sample."""
+    labels, scores, _ = tilted_rows(2, 1.0, many=600)
+    said = {"class_prior": 0.3, **said}
+    asked = {"threshold": 1.0, "redraws": 200}
+    of_rows, of_evidence = (
+        pulens.evaluate(labels, scores, **said, **asked),
+        pulens.evaluate(gather_labelled(labels, scores, **said), **asked, **_still_said(said)),
+    )
+    assert of_evidence.labelling == of_rows.labelling
+    for name in ("roc_auc", "recall"):
+        assert of_evidence[name].to_dict() == of_rows[name].to_dict()
+
+
+def _still_said(said):
+    """Evidence of labels that are a random draw does not say that somebody said so."""
+    return {"labelling": "random"} if said.get("labelling") == "random" else {}
+
+
+def test_strata_of_evidence_are_refused_beside_labels_as_in_practice():
+    labels, scores, _ = tilted_rows(2, 1.0, many=600)
+    within = gather_labelled(labels, scores, labelled_within=["n", "s"] * 300, class_prior=0.3)
+    with pytest.raises(AssumptionError, match="cells"):
+        pulens.evaluate(within, labelling="practice")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import error_of_mean
+from pulens.calibration._replicated import error_of_mean
 from pulens.calibration._within import uncertainty_of_scores
 from pulens.calibration.masses import MassMap
 from pulens.confidence import check_confidence

@@ -1,7 +1,6 @@
-"""Calibration where labels are random within cells only: the doubt of every number from replicates of the cells.
+"""Calibration where labels are random within cells only: what is not linear in the masses of the cells.
 
-Values come from the weighted tally of :class:`pulens.strata.WeightedEvidence`, through the formulas for one tally. What
-is linear in the masses of positives and of the population has a replicate for each of theirs.
+Values come from the weighted tally of :class:`pulens.strata.WeightedEvidence`, through the formulas for one tally.
 """
 
 from __future__ import annotations
@@ -13,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.calibration._gaps import BinGaps, ReplicatedGaps
-from pulens.calibration.binning import bin_starts
+from pulens.calibration._replicated import blocks_in_bins, replicates_of
 from pulens.calibration.masses import BinCounts, MassMap, count_bins
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
@@ -22,44 +20,19 @@ from pulens.inference.clustered import ends_around
 from pulens.inference.kernels.jackknife import student_quantile
 from pulens.inference.kernels.quantiles import normal_quantile
 from pulens.inference.prior_uncertainty import KnownOfPrior, known_of_prior
-from pulens.strata import MassReplicates, WeightedEvidence
+from pulens.strata import WeightedEvidence
 from pulens.strata.rates import positives_of, pseudo_count
-from pulens.strata.weighted import REDRAWS
 from pulens.types import Floats
 
 FRACTIONS_DRAWN = 1000
-
-
-def gaps_within(evidence: WeightedEvidence, counted: BinCounts, masses: MassMap, _: float) -> ReplicatedGaps:
-    """The gaps of bins; their spread is that of strata added up, whose class priors are in the evidence."""
-    result = _replicates(evidence, counted.edges)
-    positive, population = result.between()
-    _, mean_score = _block_means(evidence.tally, result, *(np.asarray(evidence.tally.thresholds, float),) * 2)
-    in_bin = _blocks_in_bins(result, counted)
-    away = result.away(positive @ in_bin - (population * mean_score) @ in_bin) * result.times_as_wide()
-    return ReplicatedGaps(BinGaps.of(counted, masses).gap, away)
-
-
-def error_within(
-    evidence: WeightedEvidence,
-    of_positive: Floats,
-    of_everyone: Floats,
-    _share: float,
-    _alone: float,
-    confidence: float,
-) -> float:
-    """The standard error of a recovered mean, as wide as Student's; arrays hold a value per threshold of the tally."""
-    result = _replicates(evidence)
-    positive, population = result.between()
-    first, second = _block_means(evidence.tally, result, of_positive, of_everyone)
-    return float(result.error(positive @ first + population @ second)) * result.times_as_wide(confidence)
 
 
 def errors_of_fits(
     evidence: WeightedEvidence, fit: Callable[[Evidence], Any], confidence: float, most: int = 200
 ) -> Floats:
     """Standard errors, as wide as Student's, of numbers that have to be fitted to each replicate."""
-    result = _replicates(evidence, redraws=most)
+    result = replicates_of(evidence, redraws=most)
+    assert result is not None  # of strata there always are
     values = []
     for positive, population in zip(result.positive, result.population, strict=True):
         prior = float(positive[-1])
@@ -116,34 +89,6 @@ def mean_scores(evidence: Any) -> Floats:
     return np.where(np.isnan(mean), np.nanmean(mean), mean)
 
 
-def _replicates(evidence: WeightedEvidence, edges: Floats | None = None, redraws: int = REDRAWS) -> MassReplicates:
-    """Replicates at thresholds that never straddle the bins."""
-    scores = np.asarray(evidence.tally.thresholds, float)
-    inner: Any = ()
-    if edges is not None:
-        starts = bin_starts(scores, edges)
-        inner = scores[np.unique(starts[starts > 0]) - 1]
-    return evidence.replicates(inner, redraws=redraws)
-
-
-def _block_means(tally: Tally, result: MassReplicates, of_positive: Floats, of_everyone: Floats) -> tuple[Any, Any]:
-    """What stands at the scores of every block, on average over labelled rows and over the list."""
-    labelled, listed, _ = (np.asarray(kind, float) for kind in tally.increments())
-    index, many = result.places(tally.thresholds), result.thresholds.size
-    means = []
-    for each, rows in ((of_positive, labelled), (of_everyone, listed)):
-        total = np.bincount(index, rows, many)
-        alone = np.bincount(index, each, many) / np.maximum(np.bincount(index, minlength=many), 1)
-        means.append(np.divide(np.bincount(index, rows * each, many), total, out=alone, where=total > 0))
-    return means[0], means[1]
-
-
-def _blocks_in_bins(result: MassReplicates, counted: BinCounts) -> Floats:
-    """For each threshold 1 in the bin that holds it."""
-    index = np.clip(np.searchsorted(counted.edges, result.thresholds, side="left") - 1, 0, counted.bins - 1)
-    return np.asarray(np.eye(counted.bins)[index])
-
-
 def _in_bins(evidence: WeightedEvidence, edges: Floats) -> Floats:
     """Rows of every cell, kind and bin."""
     return np.stack([count_bins(tally, edges).counts for tally in evidence.cells.cells.tallies])
@@ -183,12 +128,13 @@ def _drawn_fractions(
 def _left_out_fractions(
     evidence: WeightedEvidence, counted: BinCounts, shares: Floats, tail: float
 ) -> tuple[Floats, Floats]:
-    result = _replicates(evidence, counted.edges)
-    positive, population = (each @ _blocks_in_bins(result, counted) for each in result.between())
+    result = replicates_of(evidence, counted.edges)
+    assert result is not None
+    positive, population = (each @ blocks_in_bins(result, counted) for each in result.between())
     ratio = np.divide(positive, population, out=np.broadcast_to(shares, positive.shape).copy(), where=population > 0)
     errors = result.error(np.nan_to_num(ratio))
     reach = student_quantile(result.freedom, tail), normal_quantile(1 - 2 * tail)
-    buckets = evidence.buckets_by_cell.fewest
+    buckets = 0 if evidence.by_bucket is None else evidence.by_bucket.fewest
     ends = [
         ends_around(float(np.clip(share, 0.0, 1.0)), float(error), tail, reach, buckets, float(rows))
         if not math.isnan(share)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import gaps_of, times_as_noisy
 from pulens.calibration._gaps import BinGaps, ErrorTerms, ReplicatedGaps, error_terms, noise_floor, norm_of
+from pulens.calibration._replicated import gaps_of, times_as_noisy
 from pulens.calibration._within import uncertainty_of_scores
 from pulens.calibration.binning import check_redraws
 from pulens.calibration.masses import BinCounts, MassMap, choose_edges, count_bins

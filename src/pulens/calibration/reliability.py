@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from pulens.answer import Answer
-from pulens.calibration._clustered import design_effects
+from pulens.calibration._replicated import design_effects
 from pulens.calibration._within import fractions_within
 from pulens.calibration.binning import check_redraws
 from pulens.calibration.expected_error import CalibrationError, error_of_bins

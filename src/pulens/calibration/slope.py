@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.calibration._clustered import student_factor
 from pulens.calibration._likelihood import CannotFitError, check_spread, fit_logistic, logits_of
 from pulens.calibration._risk import Points
 from pulens.calibration._within import errors_of_fits, uncertainty_of_scores
@@ -20,6 +19,7 @@ from pulens.estimate import Estimate
 from pulens.evidence import Evidence
 from pulens.inference.kernels.jackknife import JackknifeCounts, jackknife_error
 from pulens.inference.kernels.redraws import compress
+from pulens.inference.mass_replicates import student_factor
 from pulens.inference.normal import normal_interval
 from pulens.inference.prior_draws import PriorDraws
 from pulens.metrics.parts.rests_on import BASIS
@@ -133,7 +133,7 @@ def _(evidence: WeightedEvidence, covariance: Any, confidence: float) -> Any:
 def _times_as_wide(evidence: Evidence, confidence: float) -> Any:
     """How many times as wide as for independent rows the intervals are: the line is fitted without each bucket."""
     evidence, buckets = evidence.as_read, evidence.buckets
-    if buckets is None:
+    if buckets is None or evidence.by_bucket is None:
         return np.ones(2)
     thresholds = compress(buckets.without([])).thresholds
     draws, result = PriorDraws(evidence), []
@@ -147,7 +147,7 @@ def _times_as_wide(evidence: Evidence, confidence: float) -> Any:
         except CannotFitError:  # without this bucket there is no line
             result.append([math.nan, math.nan])
     alone = np.sqrt(np.diag(_line(evidence)[1]))
-    return jackknife_error(np.array(result)) / alone * student_factor(evidence, confidence)
+    return jackknife_error(np.array(result)) / alone * student_factor(evidence.by_bucket.freedom, confidence)
 
 
 def _line(evidence: Evidence) -> tuple[Any, Any]:

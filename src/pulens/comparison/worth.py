@@ -201,29 +201,18 @@ def _spread(
     return _Spread(means[0], means[1], spreads[0] / totals.labelled, spreads[1] / rows, together)
 
 
-def _ratio_of(slope: float, constant: float, variances: tuple[float, float, float], z: float) -> Any:
-    r"""Fieller's interval of constant over slope where the two are correlated.
-
-    With :math:`b = C/V_A` the constant less b times the slope is uncorrelated with the slope, and the ratio less b is
-    theirs.
-    """
-    of_slope, of_constant, covariance = variances
-    moved = covariance / of_slope if of_slope > 0 else 0.0
-    rest = max(of_constant - moved * covariance, 0.0)
-    result = fieller(slope, constant - moved * slope, of_slope, rest, z)
-    return None if result is None else (result[0] + moved, result[1] + moved)
-
-
 def _prior_interval(spread: _Spread | None, cost_ratio: float, confidence: float) -> Interval | None:
     if spread is None:
         return None
     odds = cost_ratio / (1 - cost_ratio)
-    variances = (
+    result = fieller(
+        (1 + odds) * spread.recall,
+        odds * spread.flagged,
         (1 + odds) ** 2 * spread.recall_variance,
         odds**2 * spread.flagged_variance,
+        normal_quantile(confidence),
         odds * (1 + odds) * spread.covariance,
     )
-    result = _ratio_of((1 + odds) * spread.recall, odds * spread.flagged, variances, normal_quantile(confidence))
     return None if result is None else Interval(max(result[0], 0.0), min(result[1], 1.0), confidence, METHOD)
 
 
@@ -236,12 +225,10 @@ def _ratio_interval(spread: _Spread | None, evidence: Evidence, prior: float, co
     of_prior = 0.0
     if doubtful and reach is not None and reach.confidence is not None:
         of_prior = (reach.width / (2 * normal_quantile(reach.confidence))) ** 2
-    variances = (
-        spread.flagged_variance,
-        prior**2 * spread.recall_variance + spread.recall**2 * of_prior,
-        prior * spread.covariance,
+    of_hits = prior**2 * spread.recall_variance + spread.recall**2 * of_prior
+    result = fieller(
+        spread.flagged, prior * spread.recall, spread.flagged_variance, of_hits, z, prior * spread.covariance
     )
-    result = _ratio_of(spread.flagged, prior * spread.recall, variances, z)
     if result is None:
         return None
     low, high = result

@@ -6,11 +6,7 @@ import math
 from itertools import pairwise
 from typing import NamedTuple
 
-from pulens.counts.joint import JointTally
-from pulens.counts.tally import Totals
-from pulens.errors import InputError
 from pulens.recovery.contingency import possible_hits
-from pulens.scenario import Scenario, check_scenario
 
 
 class OperatingRates(NamedTuple):
@@ -90,49 +86,3 @@ def fieller(
     middle = slope * constant - z**2 * covariance
     root = math.sqrt(max(middle**2 - square * (constant**2 - z**2 * constant_variance), 0.0))
     return (middle - root) / square, (middle + root) / square
-
-
-def crossing_interval(
-    joint: JointTally,
-    first: str,
-    second: str,
-    thresholds: tuple[float, float],
-    ratio: float,
-    confidence: float = 0.95,
-    *,
-    scenario: str = "case-control",
-) -> tuple[float, float] | None:
-    r"""Fieller's interval of the crossing of two models on the same rows, with clean labels.
-
-    Variances are those of the difference :math:`d` of the two flags. In case-control labelled rows and the list are
-    separate samples. In the single set labelled rows are rows of the list: to first order both parts move together, by
-    :math:`C_{AB} = w(1+w)\,\mathrm{Var}_L(d)/n` with n rows in all.
-    """
-    from pulens.special import ndtri
-
-    totals: Totals = joint.totals
-    single = check_scenario(scenario) is Scenario.SINGLE_SET
-    if (totals.negative and not single) or not totals.labelled or not totals.unlabelled:
-        raise InputError(
-            "the crossing's interval needs labelled and unlabelled rows, and in case-control no known negatives."
-        )
-    columns = [joint.names.index(name) for name in (first, second)]
-    flags = [(joint.scores[:, column] >= at).astype(float) for column, at in zip(columns, thresholds, strict=True)]
-    difference = flags[1] - flags[0]
-    listed = joint.labelled + joint.unlabelled + joint.negative if single else joint.unlabelled
-    means, spreads, sizes = [], [], []
-    for kind in (joint.labelled, listed):
-        size = float(kind.sum())
-        mean = float(kind @ difference) / size
-        means.append(mean)
-        spreads.append(float(kind @ difference**2) / size - mean**2)
-        sizes.append(size)
-    odds = ratio / (1 - ratio)
-    return fieller(
-        (1 + odds) * means[0],
-        odds * means[1],
-        (1 + odds) ** 2 * spreads[0] / sizes[0],
-        odds**2 * spreads[1] / sizes[1],
-        float(ndtri((1 + confidence) / 2)),
-        odds * (1 + odds) * spreads[0] / sizes[1] if single else 0.0,
-    )

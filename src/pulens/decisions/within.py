@@ -22,8 +22,9 @@ from pulens.evidence import Evidence
 from pulens.inference.kernels.jackknife import student_quantile
 from pulens.inference.kernels.quantiles import expanded_tail
 from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.mass_replicates import MassReplicates
 from pulens.inference.method import IntervalMethod, Limits
-from pulens.strata import MassReplicates, WeightedEvidence
+from pulens.strata import WeightedEvidence
 from pulens.strata.counts import counts_above
 from pulens.strata.priors import PriorSetting
 from pulens.strata.rates import StratumRates

@@ -866,6 +866,8 @@ def evaluate(
     resampling, multiple = question.resampling, check_multiple(worlds)
     design = Design.among(locals(), of_rows)
     said = ReadOptions(weights=weights, **of_rows)
+    if labelling is None and isinstance(labels, Evidence):  # was said where the rows were read
+        labelling = labels.labels
     uneven = said_of_labels(labelling, design.refused_beside("practice"))
     if "reviews" in design.facets:
         return _with_reviews(labels, scores, said, design, question, threshold, multiple)
@@ -895,6 +897,7 @@ def under_labels(
     A range is cut to what random labels allow here, where it is known which rows belong together and how labels came
     about; labels that favour easy positives rule out no part of it.
     """
+    evidence = evidence if evidence.labels is None else evidence.counted  # rows are tilted once
     random = Evaluation(within_what_is_possible(evidence), math.nan, "given", resampling, multiple, queries=queries)
     if uneven is None:
         return random

@@ -42,6 +42,7 @@ class Design:
     segments: Any = None  # a column: answered separately
     queries: Any = None  # a column: ranks are taken within these
     second_phase: ReviewOptions = SILENT  # rows that people checked
+    given: frozenset[str] = frozenset()  # the facets of evidence that was given in place of rows
 
     def __post_init__(self) -> None:
         self.check()
@@ -50,6 +51,8 @@ class Design:
     def among(cls, *arguments: Mapping[str, Any]) -> Design:
         """The design that a function was told: of all its arguments, ``locals()`` as it begins, those of a design.
 
+        Evidence among them was read by a design of its own, which is looked up in it.
+
         >>> Design.among({"cluster": "patient", "threshold": 0.5}).cluster
         'patient'
         """
@@ -57,7 +60,8 @@ class Design:
         own = {FIELDS.get(name, name): value for name, value in given.items()}
         kept = {field.name: own[field.name] for field in fields(cls) if own.get(field.name) is not None}
         reviews = {field.name: given.get(field.name) for field in fields(ReviewOptions)}
-        return cls(**{**kept, "second_phase": ReviewOptions(**reviews)})
+        facets = (value.facets for value in given.values() if isinstance(value, Evidence))
+        return cls(**{**kept, "second_phase": ReviewOptions(**reviews), "given": frozenset().union(*facets)})
 
     @property
     def facets(self) -> frozenset[str]:
@@ -70,7 +74,7 @@ class Design:
             "reviews": not self.second_phase.is_silent,
             "noise": bool(self.label_noise),
         }
-        return frozenset(name for name, is_there in has.items() if is_there)
+        return self.given.union(name for name, is_there in has.items() if is_there)
 
     def check(self, *asked: str) -> None:
         """Refuse what is known to work only by itself, also beside what else is asked for.

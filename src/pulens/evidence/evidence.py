@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
-from pulens.inference.kernels.jackknife import FEWEST_BUCKETS
+from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, ClusterCounts
 from pulens.keywords import check_kinds
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
@@ -94,6 +94,12 @@ class Evidence:
         return True
 
     @property
+    def facets(self) -> frozenset[str]:
+        """What its design has beyond independent rows of one sample, as the table of combinations names it."""
+        has = {"clusters": self.buckets is not None, "noise": self.label_noise > 0}
+        return frozenset(name for name, is_there in has.items() if is_there)
+
+    @property
     def within(self) -> Any:
         """The strata within which labels are random, where these rows stand for them."""
         return None
@@ -132,10 +138,15 @@ class Evidence:
         """Other rows as this evidence takes them: those of one cell within it, and else as they are."""
         return rows
 
+    @cached_property
+    def by_bucket(self) -> ClusterCounts | None:
+        """The rows of every bucket of clusters, stratum by stratum, where some belong together."""
+        return None if self.buckets is None else ClusterCounts((self.buckets,))
+
     @property
     def has_too_few_clusters(self) -> bool:
         """Whether rows belong together in so few clusters that no interval can be found."""
-        return self.buckets is not None and min(self.buckets.held) < FEWEST_BUCKETS
+        return self.by_bucket is not None and self.by_bucket.fewest < FEWEST_BUCKETS
 
     def mapped(self, change: Callable[[Any], Any]) -> Evidence:
         """The same rows under other scores, which rise with the old ones."""
@@ -167,5 +178,5 @@ class Evidence:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: what was given, not what was derived from it."""
-        derived = ("assumptions", "recovery", "_at")
+        derived = ("assumptions", "recovery", "_at", "by_bucket")
         return {name: value for name, value in self.__dict__.items() if name not in derived}

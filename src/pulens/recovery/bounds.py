@@ -165,25 +165,6 @@ class SurrogateBands(NamedTuple):
         return fewest, np.maximum(most, fewest)
 
 
-def surrogate_limits(
-    tally: Tally,
-    latent: float,
-    confidence: float,
-    band: str,
-    approach: Approach,
-    *,
-    latent_range: tuple[float, float] | None = None,
-) -> tuple[Floats, Floats]:
-    """Fewest and most latent positives among the unlabelled rows above each threshold.
-
-    From the labelled positives' band, from the known negatives' (the reversed approach, Appendix C), or at each
-    threshold from whichever is tighter; the two then share the chance of being wrong. Where the number of latent
-    positives is only known to lie in a range, the two-sample band is as wide as the least favourable one asks.
-    """
-    bands = SurrogateBands.of(tally, confidence, band, approach, latent_range or (latent, latent))
-    return bands.limits(latent)
-
-
 def table_from_surrogates(tally: Tally, latent: float, in_head: Floats, *, labelled_too: bool) -> Contingency:
     """Contingency tables at every threshold when this many latent positives stand above it: equation 12.
 

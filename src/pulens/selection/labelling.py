@@ -80,8 +80,7 @@ def read_as_said(evidence: Evidence, labelling: object, strata: Any = None) -> E
     """
     if isinstance(evidence, TiltedEvidence):  # was said where the rows were read
         return evidence
-    strata = evidence.within if strata is None and evidence.by_itself is evidence else strata
-    design = Design(strata=strata, label_noise=evidence.counted.label_noise)
+    design = Design(strata=strata, given=evidence.facets)
     return read_under(evidence, said_of_labels(labelling, design.refused_beside("practice")))
 
 

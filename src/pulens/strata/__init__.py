@@ -11,7 +11,7 @@ from pulens.strata.prior_answer import CellPriorRow, PriorsWithin, priors_within
 from pulens.strata.priors import CellPriors, resolve_strata
 from pulens.strata.reading import read_cells
 from pulens.strata.split import SplitRange, extreme_recalls
-from pulens.strata.weighted import MassReplicates, WeightedEvidence
+from pulens.strata.weighted import WeightedEvidence
 
 __all__ = [
     "CellPriorRow",
@@ -20,7 +20,6 @@ __all__ = [
     "CellTable",
     "EqualRates",
     "LabellingCells",
-    "MassReplicates",
     "PriorsWithin",
     "SplitRange",
     "StratifiedEvidence",

@@ -8,7 +8,6 @@ the counts without each bucket of clusters.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,11 +18,10 @@ import numpy as np
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
-from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, ClusterCounts, student_quantile
-from pulens.inference.kernels.quantiles import normal_quantile
+from pulens.inference.kernels.jackknife import ClusterCounts
 from pulens.inference.kernels.redraws import compress
 from pulens.inference.kernels.resampling import Resampling
-from pulens.inference.replicates import Replicates
+from pulens.inference.mass_replicates import REDRAWS, MassReplicates, mass_replicates
 from pulens.notice import Notice
 from pulens.recovery.assumptions import Assumptions
 from pulens.strata.clustered import added_up
@@ -34,9 +32,7 @@ from pulens.strata.redraws import StratumRedraws
 from pulens.types import Floats
 
 BLOCKS = 128  # thresholds of replicates, beside those asked for
-REDRAWS = 500  # behind a standard error: known to 3%
 LEAST_SHARE = 1e-6  # of positives in a stratum, as log odds end there
-USUAL = 0.95  # the confidence at which Student's width stands for a normal one where many are asked for
 
 
 @dataclass(frozen=True)
@@ -67,6 +63,12 @@ class WeightedEvidence(Evidence):
         held = () if rows.buckets is None else (rows.buckets,)
         counts = LabellingCells(cells.columns, cells.names, (rows.tally,), held)
         return WeightedEvidence.of(replace(self.cells, cells=counts, priors=priors), rows)
+
+    @property
+    def facets(self) -> frozenset[str]:
+        if self.alone is not None:
+            return self.alone.facets
+        return self.cells.evidence.facets | {"cells"}
 
     @property
     def cells(self) -> StratifiedEvidence:
@@ -112,12 +114,8 @@ class WeightedEvidence(Evidence):
         return bool(self.cells.cells.buckets)
 
     @cached_property
-    def buckets_by_cell(self) -> ClusterCounts:
-        return ClusterCounts(self.cells.cells.buckets)
-
-    @property
-    def has_too_few_clusters(self) -> bool:
-        return self.is_clustered and self.buckets_by_cell.fewest < FEWEST_BUCKETS
+    def by_bucket(self) -> ClusterCounts | None:
+        return ClusterCounts(self.cells.cells.buckets) if self.is_clustered else None
 
     @property
     def target_population(self) -> str:
@@ -125,7 +123,7 @@ class WeightedEvidence(Evidence):
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels: what was given, not the replicates found from it."""
-        derived = ("_known", "_settings", "buckets_by_cell")
+        derived = ("_known", "_settings")
         return {name: value for name, value in Evidence.__getstate__(self).items() if name not in derived}
 
     def mapped(self, change: Callable[[Any], Any]) -> WeightedEvidence:
@@ -204,9 +202,9 @@ class WeightedEvidence(Evidence):
         own = np.asarray(compress(whole, BLOCKS).thresholds, float)
         at = np.unique(np.concatenate([own, np.asarray(thresholds, float), [float(whole.thresholds[-1])]]))[::-1]
         priors = self.cells.priors
-        if self.is_clustered:
-            left = added_up(self.cells, *self.buckets_by_cell.left_out(at), priors.shares[None])
-            result = MassReplicates.of(at, left, jackknife=self.buckets_by_cell)
+        if self.by_bucket is not None:
+            left = added_up(self.cells, *self.by_bucket.left_out(at), priors.shares[None])
+            result = MassReplicates.of(at, left, jackknife=self.by_bucket)
             return result.beside_priors(self._of_priors(at)) if priors.draws is not None else result
         asked = StratumRedraws(self.cells, Resampling(seed=seed, redraws=max(redraws, 2)), at)
         drawn = asked.of(PriorSetting(priors.shares, priors.draws))
@@ -222,73 +220,8 @@ class WeightedEvidence(Evidence):
         return MassReplicates.of(at, added_up(self.cells, above, rows, some))
 
 
-@dataclass(frozen=True, eq=False)
-class MassReplicates:
-    """Mass of positives and of the population at or above falling thresholds, of shape (replicates, thresholds).
-
-    ``weights`` says how much the square of each replicate's distance from the mean counts in a variance.
-    """
-
-    thresholds: Floats
-    positive: Floats
-    population: Floats
-    weights: Floats
-    freedom: float = math.inf  # degrees of freedom of their spread, where it is a jackknife's
-
-    @classmethod
-    def of(cls, thresholds: Floats, drawn: Replicates, jackknife: ClusterCounts | None = None) -> MassReplicates:
-        recall, alarms = drawn.recoveries.rates(*drawn.redrawn[:3])
-        rows = drawn.recoveries.positive + drawn.recoveries.negative
-        prior = np.broadcast_to(drawn.recoveries.positive / rows, len(recall))[:, None]
-        positive = prior * recall
-        many = len(recall)
-        each = 1 / max(many - 1, 1) if jackknife is None else (many - 1) / many
-        population = positive + (1 - prior) * alarms
-        freedom = math.inf if jackknife is None else jackknife.freedom
-        return cls(thresholds, positive, population, np.full(many, each), freedom)
-
-    def times_as_wide(self, confidence: float = USUAL) -> float:
-        """How many times as wide as the normal interval Student's is."""
-        if math.isinf(self.freedom):
-            return 1.0
-        return student_quantile(self.freedom, (1 - confidence) / 2) / normal_quantile(confidence)
-
-    def beside_priors(self, other: MassReplicates) -> MassReplicates:
-        """Independent doubts together: distances of the others are added as replicates of their own."""
-        moved = [
-            each - each.mean(axis=0) + mine.mean(axis=0)
-            for each, mine in ((other.positive, self.positive), (other.population, self.population))
-        ]
-        return replace(
-            self,
-            positive=np.concatenate([self.positive, moved[0]]),
-            population=np.concatenate([self.population, moved[1]]),
-            weights=np.concatenate([self.weights, other.weights]),
-        )
-
-    def away(self, numbers: Floats) -> Floats:
-        """Distances of replicates of a number (or of many, in columns) from their mean, scaled so that squares add."""
-        scale = np.sqrt(self.weights)
-        return np.asarray((numbers - numbers.mean(axis=0)) * (scale if numbers.ndim == 1 else scale[:, None]))
-
-    def error(self, numbers: Floats) -> Any:
-        """Standard errors of a number, or of many in columns."""
-        return np.sqrt((self.away(numbers) ** 2).sum(axis=0))
-
-    def at(self, threshold: float) -> tuple[Floats, Floats]:
-        """Both masses at or above one of the thresholds."""
-        index = int(np.searchsorted(-self.thresholds, -threshold, side="right")) - 1
-        if index < 0:
-            return np.zeros(len(self.positive)), np.zeros(len(self.positive))
-        return self.positive[:, index], self.population[:, index]
-
-    def between(self) -> tuple[Floats, Floats]:
-        """Masses between a threshold and the next one above it."""
-        positive, population = (np.diff(each, axis=1, prepend=0.0) for each in (self.positive, self.population))
-        return positive, population
-
-    def places(self, scores: Any) -> Any:
-        """For each score the block that it lies in."""
-        return np.minimum(
-            np.searchsorted(-self.thresholds, -np.asarray(scores, float), side="left"), self.thresholds.size - 1
-        )
+@mass_replicates.register
+def _(
+    evidence: WeightedEvidence, share: float, thresholds: Any = (), *, redraws: int = REDRAWS
+) -> MassReplicates | None:
+    return evidence.replicates(thresholds, redraws=redraws)  # their class priors are in the evidence

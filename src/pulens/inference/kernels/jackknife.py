@@ -91,10 +91,18 @@ class ClusterCounts:
         return np.asarray(self._spread([counted.above(thresholds) for counted in self.strata])[self._held])
 
     def left_out(self, thresholds: Any) -> tuple[Floats, Floats]:
-        """What :meth:`above` and ``totals`` are without each bucket."""
-        # weights that are no whole numbers leave a rounding error where nothing is left
-        above, totals = (np.maximum(each.sum(axis=0) - each, 0.0) for each in (self.above(thresholds), self.totals))
-        return above, totals
+        """What :meth:`above` and ``totals`` are without each bucket; the last ones asked for are kept."""
+        key = np.asarray(thresholds, float).tobytes()
+        if key not in self._left_out:
+            self._left_out.clear()
+            # weights that are no whole numbers leave a rounding error where nothing is left
+            above, totals = (np.maximum(each.sum(axis=0) - each, 0.0) for each in (self.above(thresholds), self.totals))
+            self._left_out[key] = above, totals
+        return self._left_out[key]
+
+    @cached_property
+    def _left_out(self) -> dict[bytes, tuple[Floats, Floats]]:
+        return {}
 
     @property
     def fewest(self) -> int:

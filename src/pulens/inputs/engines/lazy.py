@@ -18,7 +18,6 @@ from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column, 
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing, with_md5
-from pulens.inputs.engines.segmented_stream import SegmentedStream
 from pulens.inputs.engines.stream import SortedStream
 from pulens.inputs.periods import Period, cut_lazily
 
@@ -415,8 +414,8 @@ class LazyEngine:
             return None
         order = f"{SEGMENT} NULLS LAST, {SCORE} DESC" if self.group_by else f"{SCORE} DESC"
         weighted = self.columns.weight is not None
-        alone = SortedStream(bits, score_type=self.score_type, weighted=weighted, segmented=False)
-        stream = SegmentedStream(bits, score_type=self.score_type, weighted=weighted)
+        segmented = self.group_by is not None
+        stream = SortedStream(bits, score_type=self.score_type, weighted=weighted, segmented=segmented)
         with explained("the table"):
             # sorted from a relation: other ways of asking one DuckDB release for Arrow data lose the order
             ordered = relation.order(order)
@@ -428,11 +427,8 @@ class LazyEngine:
                     batch.column("rows").to_numpy(zero_copy_only=False),
                     batch.column("negative").to_numpy(zero_copy_only=False) if codes.negative else None,
                 )
-                if self.group_by is None:
-                    alone.add(*arrived, None)
-                else:
-                    stream.add(*arrived, _coded(batch.column(SEGMENT)))
-        return alone.counts() if self.group_by is None else stream.counts()
+                stream.add(*arrived, _coded(batch.column(SEGMENT)) if segmented else None)
+        return stream.counts()
 
     def _relation(self, frame: Any) -> Any:
         """The frame's DuckDB relation, when it has one."""

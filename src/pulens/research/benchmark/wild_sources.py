@@ -1,8 +1,8 @@
 """Where real labels with a truth come from: the makers' own files at a fixed commit, converted to what is read here.
 
-One entry of ``SOURCES`` per family. ``fetch_wild`` takes the prepared file from the folder that ``PULENS_MIRROR`` names
-(as it is or in ``wild/``), or else fetches the originals, checks their SHA-256 and converts them. R files need
-``rdata`` (``pip install 'pulens[wild]'``).
+A line of ``wild_sources.csv`` per family, and of ``wild_files.csv`` per file. ``fetch_wild`` takes the prepared file
+from the folder that ``PULENS_MIRROR`` names (as it is or in ``wild/``), or else fetches the originals, checks their
+SHA-256 and converts them. R files need ``rdata`` (``pip install 'pulens[wild]'``).
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import shutil
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -257,9 +259,9 @@ OF_TESS = (
 Rows = list[dict[str, str]]
 
 
-def _table(path: Path) -> Rows:
+def _table(path: Traversable) -> Rows:
     """The rows of a CSV file whose comments begin with #."""
-    with path.open(encoding="utf-8", newline="") as file:
+    with path.open(encoding="utf-8") as file:
         return list(csv.DictReader(line for line in file if not line.startswith("#")))
 
 
@@ -372,152 +374,25 @@ def coat(paths: Paths) -> Arrays:
     return _stored(arrays, listed)
 
 
-GITHUB = "https://raw.githubusercontent.com"
-AHM = f"{GITHUB}/mikemeredith/AHMbook/bfece3fe0d41192798a3552234a18e75537dce82/data"
-DISDAT = f"{GITHUB}/rspatial/disdat/d0bbc328a46aaf5ba70793f4450dfdd8424abeef/inst/extdata"
-NHANES = f"{GITHUB}/jhs-hwg/cardioStatsUSA/4416809deeee127e167c33cb20ee2c7216ef48a6/data"
-EXOFOP = f"{GITHUB}/tess-atlas/exofop_data"
-COAT = f"{GITHUB}/DongHande/AutoDebias/39101ad5a67194ef3828268102cf9b23487cb759/datasets/coat"
-GPL = "GPL 3 or later."
-SURVEYED = {
-    "AWTtrain_po": "ac28f21d848749ff7511bfa505d7e9935e714a40af23f7949de2e12311e67421",
-    "AWTtrain_bg": "d118e2861ab060e1cfb569f21c23348fb760b1b2aa3b92b56b08ee29dd5a00b4",
-    "AWTtest_pa_bird": "60198f6f5d07c9a288b4a76c32744bd121b5f09828a90b12b3f9024b3af64179",
-    "AWTtest_env_bird": "3d20606dfd54f1c0092c96993b7d16d452ae7f0e62e50c7c3f1ba5490d2d31b7",
-    "AWTtest_pa_plant": "39df9bf775b76b6736ed600cdbbb835263cbaaf53c3412e3beb96046f196c261",
-    "AWTtest_env_plant": "60ffc85f4b7569a6e9430b68b2cff3479b8892886cd00158e1843c92b690a6c2",
-    "CANtrain_po": "04ac2b4c66f570f30e327fe9a28ae04e153da9d918daa59dfb63e132f292e3c5",
-    "CANtrain_bg": "9618c6d9829f66ac9b6334fcc7c077bfdc64cf8cac2851b4518fca5666c1739a",
-    "CANtest_pa": "77185bc1b9f073ef4fa524b43fab74030f77b16a4e95ff45d34b97eab8c61799",
-    "CANtest_env": "58ec4f9a954ab096144669a485d58a84129f8f98adac50e20a4db13c5d44430d",
-    "NZtrain_po": "aabdd50a712ff177c5c012059977f797acf167120e401b7c81b5c797a32a4778",
-    "NZtrain_bg": "455f4c15d295f2908f0b7361065f39402c8d62dd5ca6f5b2c4fbd382d710bc72",
-    "NZtest_pa": "165b24ba67c9f39105037570bf6af9a3778e65082766dba352f5b3823505d6bd",
-    "NZtest_env": "de56108accc34e1f8a04cd6f6ff346253d6c0274b06e4e1ec6c9471f30514047",
-    "SAtrain_po": "e08daad01cb7d2533d73a5d07fbfabec0e9cc5d79a2670fa68da4aa6b73e4965",
-    "SAtrain_bg": "8bf8f6cd37da6d08e613b86545251aa66917f2679f25133aa5fec8e380c2e9c8",
-    "SAtest_pa": "fbcdc7e3289eb32620ee750b00a3ba14237f53a125fd1d4fe14aa549b0055a45",
-    "SAtest_env": "4113463bb7cd149309d21160ac42afe1519875cb308cc8cbe1e7f6e0960640da",
+def _facts(name: str) -> Rows:
+    return _table(resources.files(__package__) / f"{name}.csv")
+
+
+def _source(facts: Mapping[str, str]) -> WildSource:
+    files = (file for file in _facts("wild_files") if file["family"] == facts["family"])
+    known = tuple(DataFile(file["file"], file["sha256"], file["url"]) for file in files)
+    return WildSource(facts["title"], facts["source"], facts["licence"], known, CONVERT[facts["family"]])
+
+
+CONVERT: Mapping[str, Callable[[Paths], Arrays]] = {
+    "nhanes_hypertension": hypertension,
+    "disdat_can_nz_awt_sa": disdat,
+    "hubbard_brook": hubbard_brook,
+    "swiss_birds_2014": swiss_birds,
+    "swiss_tits": swiss_tits,
+    "mesocarnivores": mesocarnivores,
+    "kepler": kepler,
+    "tess": tess,
+    "coat": coat,
 }
-
-
-def _of_the_book(title: str, name: str, sha256: str, convert: Callable[[Paths], Arrays]) -> WildSource:
-    file = DataFile(f"{name}.rda", sha256, f"{AHM}/{name}.rda")
-    return WildSource(title, f"AHMbook 0.2.8, {name} (Kéry and Royle)", GPL, (file,), convert)
-
-
-SOURCES: dict[str, WildSource] = {
-    "nhanes_hypertension": WildSource(
-        "High blood pressure, told by a doctor or measured",
-        "cardioStatsUSA, nhanes_data (NHANES 1999 to 2020)",
-        "the survey is in the public domain, the package GPL 3 or later.",
-        (
-            DataFile(
-                "nhanes_data.rda",
-                "8966e9a5e585c4e303bd91a42180c366dedc4fbdd307f2ef90318422aeeb9e2d",
-                f"{NHANES}/nhanes_data.rda",
-            ),
-        ),
-        hypertension,
-    ),
-    "disdat_can_nz_awt_sa": WildSource(
-        "Species records against surveys: Ontario, New Zealand, the Australian wet tropics, South America",
-        "disdat (Elith and others 2020, Biodiversity Informatics 15:69-80)",
-        "package GPL 3 or later; the data are released by their owners for comparing methods, cite them.",
-        tuple(DataFile(f"{name}.rds", known, f"{DISDAT}/{name}.rds") for name, known in SURVEYED.items()),
-        disdat,
-    ),
-    "hubbard_brook": _of_the_book(
-        "Thirteen birds of the Hubbard Brook forest, first visit against three",
-        "HubbardBrook",
-        "717f6b687ed2478f263b185cf2504641108f7728d9ade0f7987e5f944ce5a469",
-        hubbard_brook,
-    ),
-    "swiss_birds_2014": _of_the_book(
-        "Swiss breeding birds 2014, first visit against all",
-        "MHB2014",
-        "8c9cc271e1e832aaae015fa9015a4734709befb930fca94102b0efce6bc66361",
-        swiss_birds,
-    ),
-    "swiss_tits": _of_the_book(
-        "Swiss tits 2004 to 2013, first visit against three",
-        "SwissTits",
-        "39d37f00649142a1f1ef304eb6519373dd0a05868c6fd6c41f93ace6a8e8f5df",
-        swiss_tits,
-    ),
-    "mesocarnivores": _of_the_book(
-        "Bobcat, coyote and red fox at cameras, first week against three",
-        "MesoCarnivores",
-        "ce81709bfe0c6a0f86b45b99bfac7a584a1e6494ab491b41d25a413b8d47a87b",
-        mesocarnivores,
-    ),
-    "kepler": WildSource(
-        "Signals of Kepler, confirmed as planets early or later",
-        "NASA Exoplanet Archive, cumulative tables of 2013, 2019 and 2025",
-        "public; acknowledge the archive.",
-        (
-            DataFile(
-                "koi_2013.csv",
-                "f30b9f5b7e8c4cb36f152d1c98b4c69789ead931f55c3049f7002dec4d81ffba",
-                f"{GITHUB}/zhuww/planetserver/40c392814c8949d464806b38a13af0cf245f7189/cumulative.csv",
-            ),
-            DataFile(
-                "koi_2019.csv",
-                "95d320aa8b41147f12394aa733c0b6cb3db8a6e44ffdce8662936fc52702aaa1",
-                f"{GITHUB}/antkak/edakoi/22141feb402d87636e2d33e9b59a061906fb4c54/cumulative.csv",
-            ),
-            DataFile(
-                "koi_2025.csv",
-                "1e23f764a990ad2e06dfeb3b2857c5df069eb3c51f8c5e313051f9819bcd911c",
-                f"{GITHUB}/labib116/Nasa-Space-Apps-Challenge/1f5af86e12539e00029cf38ab7a7fc53dece4fdd/cumulative.csv",
-            ),
-        ),
-        kepler,
-    ),
-    "tess": WildSource(
-        "Signals of TESS, confirmed as planets early or later",
-        "NASA ExoFOP, tables of objects of interest of 2023 and 2025",
-        "public; acknowledge the archive.",
-        (
-            DataFile(
-                "exofop_2023.csv",
-                "ff584691edf52fb1f5d4fd5c45fca2836d0a561cb68cf76855f2cbc9395f4093",
-                f"{EXOFOP}/5e62d766c56a4fa242093df4998ec5bc01454367/data/exofop_data.csv",
-            ),
-            DataFile(
-                "exofop_2025.csv",
-                "bbe2ccab58ba4111bf76a1a55bb46e1e30963a2786933f68c94d80d08fccc5e3",
-                f"{EXOFOP}/12f968a75770bf3a6d33b01656da44340eac9861/data/exofop_data.csv",
-            ),
-        ),
-        tess,
-    ),
-    "coat": WildSource(
-        "Coats that people chose to rate, or were shown at random",
-        "Coat (Schnabel and others 2016, Recommendations as treatments)",
-        "none stated by the collectors: research use, cite them.",
-        (
-            DataFile(
-                "coat_train.ascii",
-                "a87bd9e7eaf3b89f976df3f25d4aa5d5d871be8a00b58947df9e6e015559bd37",
-                f"{COAT}/train.ascii",
-            ),
-            DataFile(
-                "coat_test.ascii",
-                "de6714ab105a5e0be8166be7fd313901b29f9a09c3bea307901457d1d71847e6",
-                f"{COAT}/test.ascii",
-            ),
-            DataFile(
-                "coat_user.ascii",
-                "d8f9531b601c54a7272602f8b21fa6cb4652cbf122e35d8615ea9645ebbf1b1f",
-                f"{COAT}/user_item_features/user_features.ascii",
-            ),
-            DataFile(
-                "coat_item.ascii",
-                "edea8217ec5606779b4d3bf819f7591dc63bcd5194d619e8048c2322d07630b1",
-                f"{COAT}/user_item_features/item_features.ascii",
-            ),
-        ),
-        coat,
-    ),
-}
+SOURCES: dict[str, WildSource] = {facts["family"]: _source(facts) for facts in _facts("wild_sources")}
