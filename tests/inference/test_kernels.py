@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import pulens
 from pulens.counts.tally import Tally, Totals
-from pulens.inference.bootstrap import average_precisions
+from pulens.inference.bootstrap import PrecisionReadings, average_precisions
 from pulens.inference.kernels.placements import placement_moments
 from pulens.inference.kernels.quantiles import studentised_quantile, tail_for_range
 from pulens.inference.kernels.redraws import MOST_BLOCKS, BootstrapCounts, compress, redraw_tally
@@ -118,6 +118,8 @@ def test_average_precision_of_redraws_is_that_of_a_plain_loop(rows, prior, scena
                 sums[1] += (recall - recall_before) * min(max(precision, 0.0), most)
                 recall_before = recall
             assert sums == pytest.approx([cut[row], free[row]], abs=1e-9)
+        at_labelled = PrecisionReadings(redrawn, at, labels_are_right=True).of(maps)
+        np.testing.assert_allclose(at_labelled, [cut, free], atol=1e-12)
 
     redraw_tally(tally, Resampling(redraws=5), work, random_totals=scenario == "single-set")
 

@@ -22,12 +22,12 @@ from pulens.inference.kernels.placements import PlacementMoments, placement_mome
 from pulens.inference.kernels.quantiles import row_percentiles
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.prior_draws import AssumedRows
-from pulens.inference.rates import DrawsByCount, PlausibleRates, Tables
+from pulens.inference.rates import DrawsByCount, PlausibleRates
 from pulens.metrics import METRICS
 from pulens.metrics.parts.confirmed import confirmed_shares
 from pulens.metrics.parts.measure import PRIORS_TRIED, priors_tried
 from pulens.metrics.parts.metric import Metric
-from pulens.recovery.contingency import ROUNDING
+from pulens.recovery.contingency import ROUNDING, Tables
 from pulens.recovery.many import ManyRecoveries
 from pulens.scenario import Scenario
 from pulens.types import Booleans, Floats

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,38 +30,85 @@ def average_precisions(
     been passed, and takes out what a row's own weight adds to recall at its own score (twice as much in a redraw,
     where rows repeat, as in the data). ``labelled_at`` are the labelled rows of the data at each threshold.
     """
-    recall, alarms = recoveries.rates(*redrawn[:3])
-    n_labelled, n_unlabelled = (total[:, None] for total in redrawn.totals[:2])
-    called = recoveries.positive[:, None] * recall + recoveries.negative[:, None] * alarms
-    steps = _increments(recall)
-    hits = recoveries.positive[:, None] * recall
-    cut = np.divide(
-        hits,
-        called,
-        out=(hits > 0).astype(float),
-        where=called > 1e-9 * (recoveries.positive + recoveries.negative)[:, None],
-    )
-    np.clip(cut, 0.0, 1.0, out=cut)
-    found_cut = np.einsum("nt,nt->n", steps, cut)
-    own: Any = 1.0
-    if own_rows_redrawn:
-        drawn = _increments(redrawn.labelled)
-        drawn *= n_labelled
-        drawn -= 1.0
-        weighty = labelled_at > 1e-9 * n_labelled  # a weight of 1e-308 would overflow, and moves nothing
-        own = 1.0 + np.divide(drawn, labelled_at, out=np.zeros(drawn.shape), where=weighty)
-    hits -= own * (recoveries.positive[:, None] * 0.5 / n_labelled)
-    called += 0.5
-    steady = (redrawn.labelled * n_labelled >= STEADY_ROWS) & (redrawn.unlabelled * n_unlabelled >= STEADY_ROWS)
-    free = np.divide(hits, called, out=np.ones(hits.shape), where=called > 0)
-    np.clip(free, 0.0, np.where(steady, MOST_PRECISION, 1.0), out=free)
-    return found_cut, np.einsum("nt,nt->n", steps, free)
+    return PrecisionReadings(redrawn, labelled_at, own_rows_redrawn=own_rows_redrawn).of(recoveries)
+
+
+@dataclass(frozen=True, eq=False)
+class PrecisionReadings:
+    """:func:`average_precisions` of the same redraws at several class priors: what these do not move is found once.
+
+    Where all labels are right, recall rises at labelled rows alone (``labels_are_right``): other thresholds are not
+    looked at.
+    """
+
+    redrawn: BootstrapCounts
+    labelled_at: Floats
+    own_rows_redrawn: bool = True
+    labels_are_right: bool = False
+
+    def of(self, recoveries: ManyRecoveries) -> tuple[Floats, Floats]:
+        """Both readings."""
+        recall, alarms = recoveries.rates(*self._rates)
+        positive, negative = recoveries.positive[:, None], recoveries.negative[:, None]
+        steps = self._labelled_steps if self.labels_are_right else _increments(recall)
+        hits = positive * recall
+        called = negative * alarms
+        called += hits
+        share = (hits > 0).astype(float)
+        np.divide(hits, called, out=share, where=called > 1e-9 * (positive + negative))
+        np.clip(share, 0.0, 1.0, out=share)
+        found_cut = np.einsum("nt,nt->n", steps, share)
+        hits -= self._own_weight * (positive * 0.5 / self.redrawn.totals[0][:, None])
+        called += 0.5
+        share.fill(1.0)
+        np.divide(hits, called, out=share, where=called > 0)
+        np.maximum(share, 0.0, out=share)
+        np.minimum(share, self._most, out=share)
+        return found_cut, np.einsum("nt,nt->n", steps, share)
+
+    @cached_property
+    def _columns(self) -> Any:
+        return np.flatnonzero(self.labelled_at) if self.labels_are_right else slice(None)
+
+    @cached_property
+    def _rates(self) -> tuple[Floats, Floats, Floats]:
+        labelled, unlabelled, negative = self.redrawn[:3]
+        if not self.labels_are_right:
+            return labelled, unlabelled, negative
+        rest = negative.take(self._columns, axis=1) if self.redrawn.totals[2].any() else np.zeros((1, 1))
+        return labelled.take(self._columns, axis=1), unlabelled.take(self._columns, axis=1), rest
+
+    @cached_property
+    def _labelled_steps(self) -> Floats:
+        return _increments(self._rates[0])
+
+    @cached_property
+    def _own_weight(self) -> Any:
+        """How often each row at a threshold was drawn, over all rows there, and once more."""
+        if not self.own_rows_redrawn:
+            return 1.0
+        # a weight of 1e-308 would overflow, and moves nothing
+        weighty = self.labelled_at > 1e-9 * self.labelled_at.sum()
+        result = self._labelled_steps * self.redrawn.totals[0][:, None]
+        result -= 1.0
+        result /= np.where(weighty, self.labelled_at, np.inf)[self._columns]
+        result += 1.0
+        return result
+
+    @cached_property
+    def _most(self) -> Floats:
+        """The largest precision that is read where it is not cut."""
+        labelled, unlabelled = (total[:, None] for total in self.redrawn.totals[:2])
+        steady = self._rates[0] * labelled >= STEADY_ROWS
+        steady &= self._rates[1] * unlabelled >= STEADY_ROWS
+        return np.where(steady, MOST_PRECISION, 1.0)
 
 
 def _increments(running: Floats) -> Floats:
     """What each threshold adds to shares at or above it."""
-    result = np.array(running)
-    result[:, 1:] -= running[:, :-1]
+    result = np.empty_like(running)
+    result[:, :1] = running[:, :1]
+    np.subtract(running[:, 1:], running[:, :-1], out=result[:, 1:])
     return result
 
 

@@ -40,7 +40,7 @@ class Choice:
     is_of_rankings: ClassVar[bool] = True
 
     def pick(self, own: Replicates, at: Callable[[Any], Replicates], thresholds: Floats) -> Places:
-        table = own.recoveries.tables(*own.redrawn[:3])
+        table = own.all_tables
         return best_places(self.metric.compute(table), table.is_possible, higher_is_better=self.metric.higher_is_better)
 
 

@@ -153,7 +153,7 @@ class PriorUncertainty:
         distribution = self.evidence.class_prior.distribution
         assert distribution is not None
         levels = np.concatenate([[0.0], (np.arange(GRID) + 0.5) / GRID, [1.0]])
-        return levels, np.array([distribution.quantile(level) for level in levels.tolist()])
+        return levels, distribution.quantiles(levels)
 
     def possible(self, shares: Any) -> Floats:
         """Shares kept from 0 to just below the purity of the labelled rows, where labels would say nothing."""

@@ -15,23 +15,10 @@ from numpy.typing import NDArray
 from pulens.inference.kernels.quantiles import even_jeffreys_quantiles, seeded_levels
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.prior_draws import AssumedRows
-from pulens.recovery.contingency import ROUNDING, Contingency, missing_of
+from pulens.recovery.contingency import ROUNDING, Tables, missing_of
 from pulens.types import Floats
 
 REMEMBERED = 1024  # arrays of draws that are kept for the next segments: 16 MB
-
-
-@dataclass(frozen=True, eq=False)
-class Tables(Contingency):
-    """Tables whose cells several metrics read: each is found once."""
-
-    @cached_property
-    def predicted_positive(self) -> Floats:
-        return super().predicted_positive
-
-    @cached_property
-    def called_and_hits(self) -> tuple[Floats, Floats]:
-        return super().called_and_hits
 
 
 class RateDraws(NamedTuple):

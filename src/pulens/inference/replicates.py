@@ -58,9 +58,24 @@ class Replicates:
         first, second, third = (np.where(indices < 0, 0.0, each[rows, indices])[:, None] for each in self.redrawn[:3])
         return replace(self, redrawn=BootstrapCounts(first, second, third, *self.redrawn[3:]))
 
+    @cached_property
+    def rates(self) -> tuple[Any, Any]:
+        """True and false positive rate of each replicate at the thresholds."""
+        return self.recoveries.rates(*self.redrawn[:3])
+
     def tables(self) -> Contingency:
         """What each replicate shows at the first of the thresholds."""
+        return self._first
+
+    @cached_property
+    def _first(self) -> Contingency:
+        """Several metrics are read there."""
         return self.recoveries.tables(*(rates[:, 0] for rates in self.redrawn[:3]))
+
+    @property
+    def all_tables(self) -> Contingency:
+        """What each replicate shows at all thresholds."""
+        return self.recoveries.as_tables(*self.rates)
 
     def values(self, metric: Measured, thresholds: Any, threshold: float | None = None, **parameters: Any) -> Floats:
         """Any metric of each replicate, not clipped: at once where it has such a form, or else tally by tally.

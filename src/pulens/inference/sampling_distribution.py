@@ -12,7 +12,7 @@ import numpy as np
 
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
-from pulens.inference.bootstrap import average_precisions
+from pulens.inference.bootstrap import PrecisionReadings
 from pulens.inference.chosen import NONE, ChosenReplicates
 from pulens.inference.delong import NORMAL, AreaLimits
 from pulens.inference.design_distribution import DesignDistribution
@@ -183,6 +183,15 @@ class SamplingDistribution(DesignDistribution):
 
     def chosen_at(self, prior: float | None) -> ChosenReplicates:
         """What redraws show at the threshold that each would choose, at a class prior or with it drawn."""
+        if prior not in self._chosen:
+            self._chosen[prior] = self._chosen_at(prior)
+        return self._chosen[prior]
+
+    @cached_property
+    def _chosen(self) -> dict[float | None, ChosenReplicates]:
+        return {}
+
+    def _chosen_at(self, prior: float | None) -> ChosenReplicates:
         evidence, (indices, redrawn) = self.evidence, self.chosen
         shares = self.draws.priors(prior, redrawn.normal, redrawn.totals, mirrored=True)
         assumed = evidence.label_noise, evidence.recovery_scenario
@@ -228,7 +237,8 @@ class SamplingDistribution(DesignDistribution):
                 priors = np.broadcast_to(self.draws.priors(prior, redrawn.normal, redrawn.totals), (len(redrawn),))
                 return Replicates(redrawn, priors, self.evidence.label_noise, self.evidence.recovery_scenario)
 
-            readings = [np.stack(average_precisions(at(prior).recoveries, redrawn, labelled_at)) for prior in asked]
+            precision = PrecisionReadings(redrawn, labelled_at, labels_are_right=not self.evidence.label_noise)
+            readings = [np.stack(precision.of(at(prior).recoveries)) for prior in asked]
             if self.choice is None:
                 return readings, ()
             indices = self.choice.pick(at(own), at, np.asarray(self.compressed.thresholds, float))

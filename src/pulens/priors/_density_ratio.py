@@ -49,6 +49,7 @@ def fit_ratio(
     finite.
     """
     alpha, mistaken = unlabelled_priors[:, None], label_noises[:, None]
+    rest = 1 - alpha
     labelled, unlabelled, negative = cells.labelled, cells.unlabelled, cells.negative
     rows = labelled + unlabelled + negative
     n, m, k = labelled.sum(), unlabelled.sum(), negative.sum()
@@ -61,8 +62,10 @@ def fit_ratio(
         log_ratio = np.clip(coefficients @ basis.T, -STEEPEST, STEEPEST)
         ratio = np.exp(log_ratio)
         of_labelled = 1 + mistaken * (ratio - 1) if noisy else np.ones((1, 1))
-        of_unlabelled = alpha + (1 - alpha) * ratio
-        pooled = n * of_labelled + m * of_unlabelled
+        of_unlabelled = rest * ratio
+        of_unlabelled += alpha
+        pooled = m * of_unlabelled
+        pooled += n * of_labelled
         if k:
             pooled = pooled + k * ratio
         value = np.log(of_unlabelled) @ unlabelled - np.log(pooled) @ rows
@@ -79,27 +82,33 @@ def fit_ratio(
     resolved = np.zeros(len(unlabelled_priors), bool)
     information = np.empty((len(unlabelled_priors), size, size))
     for _ in range(most_steps):
-        share_unlabelled = m * of_unlabelled / pooled
-        slope_unlabelled = (1 - alpha) * ratio / of_unlabelled
+        share_unlabelled = m * of_unlabelled
+        share_unlabelled /= pooled
+        slope_unlabelled = rest * ratio
+        slope_unlabelled /= of_unlabelled
         slope = share_unlabelled * slope_unlabelled
         if noisy:
             share_labelled = n * of_labelled / pooled
             slope_labelled = mistaken * ratio / of_labelled
             slope = slope + share_labelled * slope_labelled
         else:
-            share_labelled, slope_labelled = n / pooled, np.zeros((1, 1))
+            share_labelled = n / pooled
         if k:
             share_negative = k * ratio / pooled
             slope = slope + share_negative
-        gradient = unlabelled * slope_unlabelled - rows * slope
-        weight = share_unlabelled * (slope_unlabelled - slope) ** 2 + share_labelled * (slope_labelled - slope) ** 2
+        gradient = unlabelled * slope_unlabelled
+        gradient -= rows * slope
+        weight = np.square(slope_unlabelled - slope)
+        weight *= share_unlabelled
+        weight += share_labelled * np.square(slope_labelled - slope if noisy else slope)
         if noisy:
-            gradient = gradient + labelled * slope_labelled
+            gradient += labelled * slope_labelled
         if k:
-            gradient = gradient + negative
-            weight = weight + share_negative * (1 - slope) ** 2
+            gradient += negative
+            weight += share_negative * np.square(1 - slope)
         uphill = gradient @ basis - (coefficients - centre) * precision
-        information = ((rows * weight) @ products).reshape(-1, size, size)
+        weight *= rows
+        information = (weight @ products).reshape(-1, size, size)
         information[:, diagonal, diagonal] += precision
         damped = information.copy()
         damped[:, diagonal, diagonal] *= 1 + damping[:, None]
@@ -107,14 +116,13 @@ def fit_ratio(
         candidate = state(tried)
         better = candidate[4] >= value - 1e-9 * np.abs(value)  # rounding is no reason to step back
         gain = np.where(better, candidate[4] - value, 0.0)
-        coefficients = np.where(better[:, None], tried, coefficients)
-        kept = better[:, None]
-        ratio, of_unlabelled, pooled = (
-            np.where(kept, new, old)
-            for new, old in zip((candidate[0], *candidate[2:4]), (ratio, of_unlabelled, pooled), strict=True)
-        )
-        of_labelled = np.where(kept, candidate[1], of_labelled) if noisy else of_labelled
-        value = np.where(better, candidate[4], value)
+        if better.all():
+            coefficients, (ratio, of_labelled, of_unlabelled, pooled, value) = tried, candidate
+        else:
+            coefficients[better] = tried[better]
+            for new, old in zip(candidate, (ratio, of_labelled, of_unlabelled, pooled, value), strict=True):
+                if len(old) == better.size:
+                    old[better] = new[better]
         damping = np.where(better, damping * 0.2, damping * 8 + 1e-3)
         resolved |= (better & (gain < tolerance)) | (damping > 1e6)
         if resolved.all():

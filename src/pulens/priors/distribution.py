@@ -55,8 +55,11 @@ class PriorDistribution:
     @typed
     def quantile(self, share: float) -> float:
         """Inverse of the cumulative distribution, linear between the borders of grid cells."""
-        borders = cell_borders(self.values)
-        return float(np.interp(share, np.concatenate([[0.0], np.cumsum(self.masses)]), borders))
+        return float(self.quantiles(np.array([share]))[0])
+
+    def quantiles(self, shares: Floats) -> Floats:
+        """:meth:`quantile` of many shares."""
+        return np.interp(shares, np.concatenate([[0.0], np.cumsum(self.masses)]), cell_borders(self.values))
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Equal tails; one tail only where the lowest values are more likely than those at the upper end.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -25,7 +26,8 @@ def possible_hits(hits: Any, flagged: Any, positive: Any, negative: Any) -> Any:
     >>> possible_hits(30.0, 20.0, 40.0, 60.0).item(), possible_hits(5.0, 70.0, 40.0, 60.0).item()
     (20.0, 10.0)
     """
-    return np.clip(hits, np.maximum(flagged - negative, 0.0), np.minimum(flagged, positive))
+    # minimum and maximum are vectorised where np.clip between arrays is not
+    return np.minimum(np.maximum(hits, np.maximum(flagged - negative, 0.0)), np.minimum(flagged, positive))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,8 +90,9 @@ class Contingency:
     @property
     def called_and_hits(self) -> tuple[Floats, Floats]:
         """``predicted_positive`` and ``true_positive``, for whoever needs both."""
-        called = self.predicted_positive
-        hits = possible_hits(self.positive * self.true_positive_rate, called, self.positive, self.negative)
+        hits = self.positive * self.true_positive_rate
+        called = np.asarray(np.clip(hits + self.negative * self.false_positive_rate, 0.0, self.total))
+        hits = possible_hits(hits, called, self.positive, self.negative)
         unknown = np.isnan(called)
         if unknown.any():  # a class without rows has no rate: the other one is cut by itself
             hits = np.where(unknown, self.positive * np.clip(self.true_positive_rate, 0.0, 1.0), hits)
@@ -159,6 +162,19 @@ class Contingency:
             positive,
             negative,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Tables(Contingency):
+    """Tables whose cells several metrics read: each is found once."""
+
+    @property
+    def predicted_positive(self) -> Floats:
+        return self.called_and_hits[0]
+
+    @cached_property
+    def called_and_hits(self) -> tuple[Floats, Floats]:
+        return super().called_and_hits
 
 
 def missing_of(*rates: Any) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pulens.recovery.contingency import Contingency
+from pulens.recovery.contingency import Contingency, Tables
 from pulens.scenario import Scenario
 from pulens.types import Floats
 
@@ -41,9 +41,12 @@ class ManyRecoveries(NamedTuple):
 
     def tables(self, *observed: Any) -> Contingency:
         """Contingency tables from observed rates."""
-        gamma, eta = self.rates(*observed)
+        return self.as_tables(*self.rates(*observed))
+
+    def as_tables(self, gamma: Any, eta: Any) -> Contingency:
+        """Contingency tables from recovered rates."""
         positive, rest = (_like(each, gamma) for each in (self.positive, self.negative))
-        return Contingency(np.zeros(np.shape(gamma)), gamma, eta, positive, rest)
+        return Tables(np.zeros(np.shape(gamma)), gamma, eta, positive, rest)
 
     def roc_areas(self, *rates: Any) -> Floats:
         """:func:`~pulens.recovery.direct_roc_auc` of every redraw, from rates of shape (redraws, thresholds)."""
@@ -66,9 +69,16 @@ def _like(number: Any, rate: Any) -> Any:
 
 
 def _weighted(coefficients: Triple, observed: tuple[Any, ...]) -> Any:
+    used = [pair for pair in zip(coefficients, observed, strict=True) if np.any(pair[0])]
+    if len(used) == 1:
+        coefficient, rate = used[0]
+        if np.ndim(rate) == 2 and np.size(coefficient) in (1, len(rate)) and np.all(coefficient == 1):
+            return rate  # recall is the rate of labelled rows where their labels are right
     total: Any = 0.0
-    for coefficient, rate in zip(coefficients, observed, strict=True):
-        if np.any(coefficient):
+    for place, (coefficient, rate) in enumerate(used):
+        if place == 0 and len(used) > 1:
+            total = _like(coefficient, rate) * rate
+        else:
             total = total + _like(coefficient, rate) * rate
     return total
 

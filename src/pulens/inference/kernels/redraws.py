@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pulens.containers import distinct
 from pulens.counts.tally import Tally, Totals
@@ -16,6 +17,7 @@ from pulens.types import Floats
 Answer = TypeVar("Answer")
 MOST_BLOCKS = 256  # distinct thresholds kept for redraws
 MULTINOMIAL_ROWS = 1000  # more rows are redrawn by Poisson counts: twice as fast, and their total is then steady
+MOSTLY = 0.8  # of thresholds that have rows of a kind: leaving the others out would cost more than it saves
 CHUNK_CELLS = 1 << 15  # redraws times thresholds held at once, per kind of row: what a core's cache holds
 
 
@@ -66,10 +68,39 @@ def _sizes(totals: Totals) -> tuple[int, int, int]:
     return tuple(max(round(n), 1) if n else 0 for n in totals)  # type: ignore[return-value]
 
 
-def _chunk(tally: Tally, size: int, sequence: np.random.SeedSequence, random_totals: bool) -> BootstrapCounts:
+class _Expected(NamedTuple):
+    """Rows of one kind at the thresholds where there are any: no number is drawn for the others, which follow."""
+
+    expected: Floats
+    cells: int
+    places: NDArray[np.intp] | None  # of the last threshold with rows at or above each; ``None`` where all have some
+
+    @classmethod
+    def of(cls, expected: Floats) -> _Expected:
+        some = expected > 0
+        some[-1] = True  # what is left over is drawn there
+        if some.mean() > MOSTLY:
+            return cls(expected, expected.size, None)
+        return cls(expected[some], expected.size, np.cumsum(some) - 1)
+
+    def at_all(self, running: Floats) -> Floats:
+        """Shares at or above all thresholds, from those at thresholds with rows."""
+        if self.places is None:
+            return running
+        result = running.take(np.maximum(self.places, 0), axis=1)
+        result[:, self.places < 0] = 0.0
+        return result
+
+
+def _chunk(
+    kinds: list[_Expected],
+    sizes: tuple[int, int, int],
+    size: int,
+    sequence: np.random.SeedSequence,
+    random_totals: bool,
+) -> BootstrapCounts:
     rng = np.random.Generator(np.random.PCG64(sequence))
     normal = rng.standard_normal(size)
-    sizes = _sizes(tally.totals)
     if random_totals:
         share = np.array(sizes, float) / sum(sizes)
         drawn = rng.multinomial(sum(sizes), share, size)
@@ -77,18 +108,17 @@ def _chunk(tally: Tally, size: int, sequence: np.random.SeedSequence, random_tot
     else:
         drawn = np.broadcast_to(np.array(sizes), (size, 3))
     rates = []
-    for at, n, column in zip(tally.increments(), sizes, drawn.T, strict=True):
+    for kind, n, column in zip(kinds, sizes, drawn.T, strict=True):
         if not n:
-            rates.append(np.zeros((size, len(tally))))
+            rates.append(np.zeros((size, kind.cells)))
             continue
-        expected = np.maximum(np.asarray(at, float), 0.0)
         if n <= MULTINOMIAL_ROWS:
-            counts = rng.multinomial(column, expected / expected.sum(), size)
+            counts = rng.multinomial(column, kind.expected / kind.expected.sum(), size)
         else:
-            counts = rng.poisson(expected, (size, expected.size))
-        running = np.cumsum(counts, axis=1, dtype=np.float64)
-        running /= running[:, -1:]
-        rates.append(running)
+            counts = rng.poisson(kind.expected, (size, kind.expected.size))
+        running = np.add.accumulate(counts, axis=1).astype(float)  # as whole numbers first: faster, and as exact
+        running /= running[:, -1:].copy()
+        rates.append(kind.at_all(running))
     return BootstrapCounts(rates[0], rates[1], rates[2], tuple(drawn.T.astype(float)), normal)
 
 
@@ -116,9 +146,11 @@ def redraw_tally(
     sizes = [min(per_chunk, resampling.redraws - start) for start in range(0, resampling.redraws, per_chunk)]
     seeds = np.random.SeedSequence(resampling.seed).spawn(len(sizes))
     jobs = list(zip(sizes, seeds, strict=True))
+    kinds = [_Expected.of(np.maximum(np.asarray(at, float), 0.0)) for at in tally.increments()]
+    rows = _sizes(tally.totals)
 
     def do(job: tuple[int, np.random.SeedSequence]) -> Answer:
-        return work(_chunk(tally, job[0], job[1], random_totals))
+        return work(_chunk(kinds, rows, *job, random_totals))
 
     if len(jobs) == 1 or resampling.workers == 1:
         return [do(job) for job in jobs]
