@@ -54,7 +54,7 @@ class Live(SphinxDirective):
         title = " ".join(self.content)
         html = (
             f'<iframe class="live" src="{address}" title="{title}" loading="lazy"></iframe>\n'
-            f'<p class="downloads"><a href="{address}">Open it by itself</a></p>'
+            f'<p class="downloads"><a href="{address}">Open full page</a></p>'
         )
         return [nodes.raw("", html, format="html")]
 

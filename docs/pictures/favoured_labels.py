@@ -14,7 +14,7 @@ def draw():
     candidates = positive & (rng.random(positive.size) < 0.5)
     chance = np.where(scores > 1.2, 0.6, 0.2)  # three times as often above 1.2
     labelled = candidates & (rng.random(positive.size) < chance)
-    kept = ~candidates | labelled  # labelled rows were collected apart; the rest of the candidates is nobody's
+    kept = ~candidates | labelled  # labelled rows were collected separately; the rest of the candidates is nobody's
     others = ~candidates & (positive | (rng.random(positive.size) < 0.5))  # negatives thinned to keep the class prior
     rows = (labelled | others) & kept
     labels, scores, positive = labelled[rows].astype(int), scores[rows], positive[rows]

@@ -16,7 +16,7 @@ class Scenario(StrEnum):
     positives were collected separately from it.
 
     >>> Scenario("single-set").target_population
-    'the labelled and unlabelled rows together'
+    'all rows, labelled and unlabelled'
     """
 
     CASE_CONTROL = "case-control"
@@ -26,7 +26,7 @@ class Scenario(StrEnum):
     def target_population(self) -> str:
         if self is Scenario.CASE_CONTROL:
             return "the population the unlabelled rows were drawn from"
-        return "the labelled and unlabelled rows together"
+        return "all rows, labelled and unlabelled"
 
 
 #: A table of rows in which some carry a label is one sample, so this is what every door takes for granted. Plain text,

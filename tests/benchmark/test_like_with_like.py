@@ -284,7 +284,7 @@ def test_cells_say_where_they_have_other_numbers_of_seeds(plain, tmp_path):
     assert "(2) after a value: the number of seeds, where it is not 3" in text
     latex = result.latex()
     assert latex.count("$^{(2)}$") == 1
-    assert "% over 3 seeds, or as many as a raised number" in latex
+    assert "% over 3 seeds, or as many as a number in brackets" in latex
     rendered = page.leaderboard_page(fewer, result)
     assert rendered.count('<span class="count">(2)</span>') == 1
     assert "<sup>" not in rendered

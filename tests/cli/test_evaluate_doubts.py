@@ -37,7 +37,7 @@ def test_print_shows_them_after_the_estimates(scores, capsys) -> None:
     wishes = ["--class-prior", "0.2", "--scenario", "case-control", "--redraws", "100"]
     main(["evaluate", "--labelling", "random", scores, *wishes, "--bounds"])
     shown = capsys.readouterr().out
-    assert "95% bounds from ranks alone, if 0.2 of the unlabelled rows are positive:" in shown
+    assert "95% bounds from ranks: labels random, 0.2 of the unlabelled rows positive" in shown
 
 
 def test_sensitivity_is_an_older_word_for_a_factor_of_the_labelling(scores, capsys) -> None:

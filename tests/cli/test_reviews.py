@@ -98,8 +98,29 @@ def test_calibrate_by_checked_rows(folder: Path, capsys, tmp_path: Path) -> None
     words = ("calibrate", str(folder / "scores.csv"), "--score", "a", "--reviews", str(folder / "queue.csv"))
     code, out, _ = run(capsys, *words, "--html", str(page))
     assert code == 0
-    assert out.startswith("By 150 checked rows, predicted and actual shares differ by")
-    assert "By 150 checked rows" in page.read_text()
+    words = "The checked rows contradict the probabilities in 2 of 7 bins: predicted and actual shares differ by"
+    assert " ".join(out.split()).startswith(words)
+    assert "(150 rows)" in out
+    assert words in page.read_text()
+
+
+def test_what_assumes_random_labels_is_told_on_request_where_rows_were_checked(folder: Path, capsys) -> None:
+    """One answer of two verdicts: "no bin excludes it" and, below, "the probabilities are wrong (p < 0.001)"."""
+    reviews = (str(folder / "scores.csv"), "--score", "a", "--reviews", str(folder / "queue.csv"), "--threshold", "0.4")
+    for command in (("calibrate", *reviews[:-2]), ("compare", *reviews, "--score", "b", "--redraws", "100")):
+        for explain in (False, True):
+            _, out, _ = run(capsys, *command, *(["--explain"] if explain else []))
+            assert ("Recovered, if labels are random" in out) is explain
+            assert ("random labels" in out) is explain
+            assert ("assumes     nothing about labels" in out) is not explain
+
+
+def test_numbers_that_assume_random_labels_say_so_under_those_of_the_checked_rows(folder: Path, capsys) -> None:
+    asked = ("evaluate", str(folder / "scores.csv"), "--score", "a", "--reviews", str(folder / "queue.csv"))
+    _, short, _ = run(capsys, *asked)
+    _, every, _ = run(capsys, *asked, "--all-metrics")
+    assert "Recovered, if labels are random" not in short
+    assert every.index("Recovered, if labels are random") < every.index("Matthews correlation")
 
 
 def test_a_review_whose_labels_are_its_answers_speaks_alone(folder: Path, capsys) -> None:

@@ -167,7 +167,7 @@ def test_json_holds_everything_and_no_nan():
     assert {"value", "low", "high"} <= answer["estimates"]["roc_auc"].keys()
     assert answer["scenario"] == "single-set"
     assert answer["class_prior"]["low"] == 0.45
-    assert answer["target_population"] == "the labelled and unlabelled rows together"
+    assert answer["target_population"] == "all rows, labelled and unlabelled"
     assert isinstance(answer["warnings"], list)
 
 

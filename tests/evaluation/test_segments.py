@@ -49,7 +49,7 @@ def test_the_class_prior_of_all_rows_is_not_that_of_every_segment():
         same_prior=True,
         labelling="random",
     )
-    assert str(forced).startswith("ONE CLASS PRIOR FOR ALL SEGMENTS")
+    assert "One class prior for all segments, as asked" in str(forced)
     assert forced.to_dict()["segments"][0]["prior_source"] == "same for all"
     assert true_precision(0.05, 1.0) not in forced.segments["north"].estimates["precision"].interval
 
@@ -112,7 +112,7 @@ def test_all_segments_share_one_threshold_unless_each_chooses():
     given = {"class_prior": PRIORS, "scenario": "single-set"}
     shared = evaluate_by(rows(), "site", **given, labelling="random")
     assert len({evaluation.threshold for evaluation in shared.values()}) == 1
-    assert "best f1 on the rows of all segments together" in shared.threshold_words
+    assert "best F1 on the rows of all segments together" in shared.threshold_words
     each = evaluate_by(rows(), "site", **given, threshold="each", labelling="random")
     assert len({evaluation.threshold for evaluation in each.values()}) == 3
     with pytest.raises(pulens.PulensError, match="threshold must be a number, 'each'"):

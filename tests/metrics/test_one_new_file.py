@@ -67,7 +67,7 @@ def said(tree):
 
 @pytest.mark.slow
 def test_a_metric_of_one_new_file_is_on_the_command_line_in_json_and_on_the_page(tree, said) -> None:
-    assert "false_discovery_rate" in said["evaluate"]
+    assert "False discovery rate (FDR)" in said["evaluate"]
     result = json.loads((tree / "found.json").read_text())["estimates"]["false_discovery_rate"]
     precision = json.loads((tree / "found.json").read_text())["estimates"]["precision"]
     assert result["value"] == pytest.approx(1 - precision["value"])

@@ -177,7 +177,7 @@ def test_the_command_leads_with_the_first_rows_of_each_query(tmp_path, capsys):
     frame.write_csv(tmp_path / "run.csv")
     given = ["evaluate", "--labelling", "random", str(tmp_path / "run.csv"), "--per", "query", "--class-prior", "0.5"]
     main([*given, "--top", "2", "--json", str(tmp_path / "run.json")])
-    assert capsys.readouterr().out.startswith("the first 2 rows of each of 3 queries by query")
+    assert capsys.readouterr().out.startswith("The first 2 rows of each of 3 queries by query")
     told = json.loads((tmp_path / "run.json").read_text())["top"][0]
     assert (told["per"], told["estimates"]["recall_at_k"]["value"]) == ("query", pytest.approx(2 / 3))
     with pytest.raises(SystemExit) as left:

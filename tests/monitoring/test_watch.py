@@ -19,6 +19,7 @@ from pulens.inputs.tally_files import TallyFile, write_tally_file
 from pulens.monitoring.sources import natural
 from pulens.monitoring.state import read_state, state_text
 from pulens.report.html import HOME
+from pulens.report.watch_text import watch_text
 
 
 def rows(rng, share, n=600, *, labelled=0.3, moved=0.0, positives_at=1.466, decimals=3):
@@ -491,8 +492,10 @@ def test_an_alarm_ends_with_exit_code_three_and_a_line_for_the_log(folder, capsy
     asked = ("watch", f"{folder}/reference/*.tally", f"{folder}/days/*.tally", "--class-prior", "0.2")
     assert run(*asked, "--threshold", "0.8") == 3
     shown = capsys.readouterr().out
-    assert shown == f"{found}\n"
-    assert shown.splitlines()[-1].startswith("2026-05-12 ALARM share since 2026-05-07 (")
+    assert shown == f"{watch_text(found, 'command')}\n"
+    assert "--accept 2026-05-07 --because '<reason>'" in " ".join(shown.split())
+    assert '.accept("2026-05-07", because="<reason>")' in " ".join(str(found).split())
+    assert shown.splitlines()[-1].startswith("2026-05-12 ALARM share since 2026-05-07")
 
 
 def test_a_quiet_watch_prints_nothing_while_nothing_stands(folder, capsys, tmp_path):

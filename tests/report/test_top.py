@@ -25,7 +25,7 @@ def test_markdown_and_page_lead_with_the_top_of_the_list():
     assert text.splitlines()[2] == f"**{first.sentence}**"
     assert text.index("the first 15 of 300 rows") < text.index(evaluation.to_markdown().splitlines()[2])
     page = evaluation.to_html(top=40)
-    assert page.index(first.sentence) < page.index('id="verdict"')
+    assert page.index('id="verdict"') < page.index(first.sentence) < page.index('class="tiles"')
     assert f"width:{100 * first['precision_at_k'].value:.1f}%" in page
     assert "card top" not in evaluation.to_html().split("<body>")[1]
 

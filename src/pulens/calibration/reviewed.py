@@ -63,7 +63,7 @@ class ReviewedBin:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedReliability(Answer):
-    """Bins from the lowest promise to the highest, and the mean distance of promise and finding over all rows."""
+    """Bins from the lowest prediction to the highest, and the mean gap between predicted and actual over all rows."""
 
     _keys = ("error", "checked", "confidence", "bins")
 

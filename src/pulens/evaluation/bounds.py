@@ -297,7 +297,7 @@ class Bounds(Answer, ShownAsText):
         )
         return "\n".join(
             [
-                f"{self.confidence:.0%} bounds from ranks alone, if {share} of the unlabelled rows are positive:",
+                f"{self.confidence:.0%} bounds from ranks: labels random, {share} of the unlabelled rows positive",
                 *(f"  {name:<20}{area.low:>6.3f} to {area.high:.3f}" for name, area in ends.items()),
                 f"population  {rows}",
             ]

@@ -940,7 +940,7 @@ def _with_reviews(
 def _standing(draft: Evaluation, pooled: Evidence | None, threshold: float | None, choice: str) -> Evaluation:
     """The evaluation at a threshold, given or the one with the best F1, with the rows without strata as ``pooled``."""
     at, choice = (
-        (best_threshold(draft._masses), "best f1 on these rows")
+        (best_threshold(draft._masses), "best F1 on these rows")
         if threshold is None
         else (check_threshold(threshold), choice)
     )

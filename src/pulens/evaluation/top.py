@@ -182,16 +182,9 @@ class TopOfQueries(FirstRows):
         return self.looked_at / self.of
 
     def __str__(self) -> str:
-        each = f"the first {self.k:,.10g} rows" if self.k % 1 == 0 else f"the first rows ({self.k:,.3g} on average)"
-        lines = [
-            f"{each} of each of {self.queries:,} queries by {self.per} ({self.share:.2%} of {self.of:,.10g} rows)",
-            f"  {self.with_labels:,} of these have labelled rows",
-        ]
-        if self.short:
-            lines.append(f"  {self.short:,} have fewer rows than that: places that are missing count against precision")
-        if self.left_out:
-            lines.append(f"  {self.left_out:,} more have labelled rows but no list, and were left out")
-        return "\n".join([*lines, *(f"  {result}" for result in self.estimates.values())])
+        from pulens.report.top import queries_text
+
+        return queries_text(self)
 
     def less(self, other: TopOfQueries) -> Mapping[str, Estimate]:
         """What these numbers are more than those of another score on the same rows, at the same k.

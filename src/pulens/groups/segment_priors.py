@@ -166,8 +166,8 @@ def settle(
         return SegmentPriors(words, "estimated", question, shared)
     if same_prior:
         words = (
-            f"ONE CLASS PRIOR FOR ALL SEGMENTS, as asked ({shown}): where segments differ in their share of positives, "
-            "precision and all that depends on the class prior are wrong"
+            f"one class prior for all segments, as asked ({shown}): where segments differ in their share of positives, "
+            "precision and everything else that depends on the class prior is wrong"
         )
         return SegmentPriors(words, "same for all", question, shared)
     alone = SegmentPriors("class prior: that of all rows, which are one segment", "given", question, shared)

@@ -490,7 +490,7 @@ def _within_strata(
     for segment, rows in segments.gathered():
         draft = replace(under_labels(rows.evidence, None, question.resampling, multiple), beside=rows.notices)
         at = draft.best_threshold() if common is None else check_threshold(common)
-        evaluation = draft.standing_at(at, "best f1 on these rows" if common is None else "given")
+        evaluation = draft.standing_at(at, "best F1 on these rows" if common is None else "given")
         if rows.pooled is not None:
             evaluation = replace(evaluation, pooled=replace(evaluation, read=rows.pooled, beside=()))
         result[segment] = _segment(segment, evaluation, source_of(evaluation), names)
@@ -614,8 +614,8 @@ class _Wanted:
     def evaluation(self, index: int, evidence: Evidence) -> Evaluation:
         draft = under_labels(evidence, self.uneven, self.resampling, self.multiple)
         if self.common is None:
-            return draft.standing_at(draft.best_threshold(), "best f1 on these rows")
-        choice = "best f1 on all rows, of which these are a large part" if self.chose[index] else "given"
+            return draft.standing_at(draft.best_threshold(), "best F1 on these rows")
+        choice = "best F1 on all rows, of which these are a large part" if self.chose[index] else "given"
         return draft.standing_at(self.common, choice)
 
 
@@ -670,8 +670,8 @@ def _found_alone(known: _Known, wanted: _Wanted, answers: BatchAnswers | None, t
 
 def _threshold_words(common: float | None, *, was_chosen: bool) -> str:
     if common is None:
-        return "each segment's own, the best f1 on its rows"
-    return f"{common:.6g}" + (", the best f1 on the rows of all segments together" if was_chosen else "")
+        return "each segment's own, the best F1 on its rows"
+    return f"{common:.6g}" + (", the best F1 on the rows of all segments together" if was_chosen else "")
 
 
 class _Told:

@@ -79,12 +79,13 @@ class Change:
 
 def _told(change: Alarm | Change) -> str:
     """Since when, and how large a change is, for a log; the fit has no size that anybody could read."""
-    words = f"{change.line} since {change.since} ({change.since_low} to {change.since_high})"
+    reach = "" if change.since_low == change.since_high else f" ({change.since_low} to {change.since_high})"
+    words = f"{change.line} since {change.since}{reach}"
     if change.line == "fit":
         return words
-    sign, reach = "+" if change.line == "share" else "", change.interval
-    doubt = "" if reach is None else f" ({reach.low:{sign}.2f} to {reach.high:{sign}.2f})"
-    return f"{words} {'d' if change.line == 'share' else 'recall'} {change.level:{sign}.2f}{doubt}"
+    sign, level = "+" if change.line == "share" else "", change.interval
+    doubt = "" if level is None else f" ({level.low:{sign}.2f} to {level.high:{sign}.2f})"
+    return f"{words}: {'change' if change.line == 'share' else 'recall'} {change.level:{sign}.2f}{doubt}"
 
 
 def _plainly(change: Alarm | Change) -> dict[str, Any]:

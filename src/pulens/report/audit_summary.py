@@ -198,7 +198,7 @@ def limits(result: Estimate | None) -> str:
 def audit_verdict(result: AuditResult) -> tuple[str, ...]:
     """The headline: what the checked rows prove, nothing assumed about labelling."""
     precision, recall, f1 = (result.estimates[name] for name in ("precision", "recall", "f1"))
-    at = "" if result.threshold is None else f" at {result.threshold:.4g} or above"
+    at = "" if result.threshold is None else f" at {result.threshold:.6g} or above"
     if math.isnan(precision.value):
         first = f"Precision is not known: {precision.undefined_because}."
     else:

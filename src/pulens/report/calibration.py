@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pulens.notice import worst_first
-from pulens.report.lines import assumed_of, folded, p_value, titled, wrapped
+from pulens.report.lines import IF_RANDOM, NOTHING, RECOVERED, assumed_of, folded, p_value, titled, wrapped
 from pulens.report.words import prior_in_short, title_of
 
 if TYPE_CHECKING:
@@ -38,9 +38,12 @@ def calibration_text(
     recalibration: Recalibration | None = result.get("recalibration")
     lines: list[str] = [] if reviewed is None else [*_reviewed(reviewed, explain=explain), ""]
     notices: list[Notice] = []
+    if reviewed is not None and recalibration is None and not explain:
+        return "\n".join([*lines, *_head(weighted, checked=True), "", *titled("more", f"--explain: {IF_RANDOM}")])
+    if reviewed is not None:
+        lines += [f"{RECOVERED}", ""]
     if reliability is not None:
-        assuming = "" if reviewed is None else "Assuming random labels: "
-        lines += wrapped(f"{assuming}{verdict_words(reliability, result['verdict'])}", 0)
+        lines += wrapped(verdict_words(reliability, result["verdict"]), 0)
         notices += reliability.notices
     if recalibration is not None:
         lines += wrapped(recalibrated_words(recalibration), 0)
@@ -104,18 +107,21 @@ def recalibrated_words(result: Recalibration) -> str:
     )
 
 
-def _reviewed(result: ReviewedReliability, *, explain: bool) -> list[str]:
-    """What the checked rows show, whatever decided which positives got a label."""
-    off = [one for one in result.bins if one.verdict]
-    said = (
-        f"In {len(off)} of {len(result.bins)} bins the interval excludes the prediction."
+def reviewed_words(result: ReviewedReliability) -> str:
+    """Whether the checked rows contradict the probabilities, however labels were chosen."""
+    off = sum(bool(one.verdict) for one in result.bins)
+    first = (
+        f"The checked rows contradict the probabilities in {off} of {len(result.bins)} bins"
         if off
-        else ("Every bin's interval includes the prediction.")
+        else f"The checked rows do not contradict the probabilities in any of {len(result.bins)} bins"
     )
-    words = f"By {result.checked:,} checked rows, predicted and actual shares differ by {result.error:.3f} on average. "
+    return f"{first}: predicted and actual shares differ by {result.error:.3f} on average ({result.checked:,} rows)."
+
+
+def _reviewed(result: ReviewedReliability, *, explain: bool) -> list[str]:
     head, *bins = str(result).splitlines()[1:]
     step = 1 if explain else math.ceil(len(bins) / MOST_REVIEWED)
-    return [*wrapped(words + said, 0), "", head, *bins[::-step][::-1]]
+    return [*wrapped(reviewed_words(result), 0), "", head, *bins[::-step][::-1]]
 
 
 def _numbers(reliability: Reliability, others: Sequence[Estimate], *, explain: bool) -> list[str]:
@@ -167,7 +173,7 @@ def _bins(reliability: Reliability, *, explain: bool) -> list[str]:
     return lines
 
 
-def _head(weighted: Any) -> list[str]:
+def _head(weighted: Any, *, checked: bool = False) -> list[str]:
     from pulens.evaluation.clustering import Clustering
     from pulens.selection import labelling_of
 
@@ -181,6 +187,8 @@ def _head(weighted: Any) -> list[str]:
     lines += titled("class prior", prior_in_short(evidence.class_prior))
     if weighted.within is not None:
         lines += titled("within", f"labels random within {weighted.cells.cells.words} only")
+    if checked:
+        return lines + titled("assumes", NOTHING)
     return lines + titled("assumes", f"{assumed_of(evidence.scenario, labelling_of(weighted), 'calibrate')}{noise}")
 
 

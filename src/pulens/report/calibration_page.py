@@ -13,8 +13,9 @@ from pulens.calibration.probabilities import as_probabilities
 from pulens.calibration.recalibrators import RECALIBRATORS
 from pulens.estimate import Estimate
 from pulens.notice import worst_first
-from pulens.report.calibration import recalibrated_words, verdict_words
+from pulens.report.calibration import recalibrated_words, reviewed_words, verdict_words
 from pulens.report.html import interval_name_of, render
+from pulens.report.lines import NOTHING, RECOVERED
 from pulens.report.page_data import largest_possible_prior, prior_data, track_end
 from pulens.report.thinning import thin
 from pulens.report.words import assumed, counts_of, prior_words, title_of
@@ -107,6 +108,8 @@ def calibration_page(
         assumptions=assumed(
             evidence, evidence.labelling, "" if evidence.within is None else evidence.within.cells.words
         ),
+        nothing=NOTHING,
+        recovered=RECOVERED,
         reviewed=None if reviewed is None else _reviewed(reviewed),
     )
 
@@ -114,7 +117,7 @@ def calibration_page(
 def _reviewed(result: ReviewedReliability) -> dict[str, Any]:
     """The bins of checked rows, as the template takes them."""
     return {
-        "words": f"By {result.checked:,} checked rows predictions are off by {result.error:.3f} on average.",
+        "words": reviewed_words(result),
         "interval": f"{result.confidence:.0%} interval",
         "bins": [
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.errors import spoken
 from pulens.inference.prior_uncertainty import PriorUncertainty
-from pulens.report.lines import WIDTH, assumed_of, folded, titled, wrapped
+from pulens.report.lines import IF_RANDOM, NOTHING, RECOVERED, WIDTH, assumed_of, folded, titled, wrapped
 from pulens.report.summary import number
 from pulens.report.words import prior_in_short, title_of
 
@@ -197,16 +197,23 @@ def _ranked(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
 
 
 def _reviewed(comparison: Comparison) -> list[str]:
-    """What the checked rows show, before anything that assumes random labels."""
+    """What the checked rows show: each model, and of two models the difference with its interval."""
     result = comparison.reviewed
     if result is None:
         return []
     order = best_first(comparison)
-    width = max(len(title_of(name)) for name in result.estimates) + 2
-    lines = ["", f"{'by checked rows':<{max(width, 17)}}" + "".join(f"{_named(name, 12):>12}" for name in order)]
+    width = max(17, *(len(title_of(name)) + 2 for name in result.estimates))
+    head = f"{'by checked rows':<{width}}" + "".join(f"{_named(name, 12):>12}" for name in order)
+    level = f"{result.confidence:.0%} interval"
+    lines = ["", head + (f"{'difference':>12}{level:>19}" if len(order) == 2 else "")]
     for name, estimates in result.estimates.items():
         told = "".join(f"{number(estimates[model]):>12}" for model in order)
-        lines.append(f"{title_of(name):<{max(width, 17)}}{told}")
+        for pair in result.differences[name] if len(order) == 2 else ():
+            sign = 1 if pair.first == order[0] else -1
+            ends = () if pair.interval is None else sorted((sign * pair.interval.low, sign * pair.interval.high))
+            told += f"{'undefined' if pair.undefined_because else f'{sign * pair.value:+.3f}':>12}"
+            told += f"{' to '.join(f'{end:+.3f}' for end in ends):>19}"
+        lines.append(f"{title_of(name):<{width}}{told}".rstrip())
     return lines
 
 
@@ -232,10 +239,14 @@ def comparison_text(comparison: Comparison, way: str = "python", *, explain: boo
     """
     result = comparison.reviewed
     lines = [] if result is None else [*wrapped(result.verdict, 0), *_reviewed(comparison), ""]
-    assumed = comparison.verdict if result is None else f"Assuming random labels: {comparison.verdict}"
-    lines += [*wrapped(assumed, 0), ""]
-    most = MOST_METRICS if result is None else MOST_METRICS // 2  # the checked rows have a table of their own
-    metrics = list(comparison.estimates) if explain else list(comparison.estimates)[:most]
+    if result is not None and not explain:
+        rows, prior, *_ = comparison_head(comparison, explain=False)
+        more = f"{'--explain' if way == 'command' else '.estimates, .differences'}: {IF_RANDOM}"
+        return "\n".join([*lines, *_line_of_each([rows, prior, ("assumes", NOTHING)]), "", *titled("more", more)])
+    if result is not None:
+        lines += [RECOVERED, ""]
+    lines += [*wrapped(comparison.verdict, 0), ""]
+    metrics = list(comparison.estimates) if explain else list(comparison.estimates)[:MOST_METRICS]
     lines += (_two_models if len(comparison.models) == 2 else _ranked)(comparison, metrics)
     if not explain:
         lines += [

@@ -60,7 +60,7 @@ def contradiction_verdict(evaluation: Evaluation) -> tuple[str, ...]:
     third = f"{often}, ROC AUC is {_ends(area)}"
     if not precision.undefined_because:
         third += (
-            f", and of the rows flagged at {evaluation.threshold:.4g} or above {_per_cents(precision)} are truly "
+            f", and of the rows flagged at {evaluation.threshold:.6g} or above {_per_cents(precision)} are truly "
             "positive"
         )
     return first, second, f"{third}; recall is {_per_cents(recall)}."

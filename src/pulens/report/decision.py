@@ -115,8 +115,8 @@ def _capacity(decision: Decision, way: str) -> list[str]:
     most = f"{decision.capacity.rows:,.10g}"
     times = f"{10 * chance:.0f} in 10" if chance >= 0.1 else f"{100 * chance:.0f} in 100"
     return [
-        f"The capacity is kept on average: {times} times there will be more than {most} flagged rows. "
-        f"To keep to it: {CERTAINTY[way]}."
+        f"The capacity is kept on average: {times} times there will be more than {most} flagged rows."
+        + (f" To keep to it: {CERTAINTY[way]}." if way in CERTAINTY else "")
     ]
 
 

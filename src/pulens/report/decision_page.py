@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from pulens.report.axis import plain
-from pulens.report.decision import decision_sentences
+from pulens.report.decision import CERTAINTY, decision_sentences
 from pulens.report.html import interval_name_of, render
 from pulens.report.page_data import counted_data, largest_possible_prior, prior_data, track_end
 from pulens.report.summary import MARK
@@ -48,7 +48,7 @@ def decision_page(decision: Decision, *, title: str | None = None, column: str =
     interval = evidence.class_prior.interval
     result = None if decision.threshold is None else _card(decision)
     data = {"decision": result, **({} if result is None else _data(decision))}
-    sentences = decision_sentences(decision)
+    sentences = decision_sentences(decision, "page")
     return render(
         "decision.html.j2",
         SCRIPTS if result is not None else ("words.js", "theme.js"),
@@ -56,6 +56,7 @@ def decision_page(decision: Decision, *, title: str | None = None, column: str =
         title=title or "Decision",
         counts=counts_of(evidence.counted),
         sentences=sentences,
+        certainty=CERTAINTY["both"] if decision_sentences(decision) != sentences else "",
         where="" if decision.threshold is None else decision.where(column),
         prior_sentence=prior_words(evidence.counted),
         population=evidence.target_population,
@@ -115,7 +116,7 @@ def _rows(decision: Decision, none: float, everybody: float) -> list[dict[str, s
         {
             "way": way,
             "title": title,
-            "threshold": f"{threshold:.4g}" if math.isfinite(threshold) else "–",
+            "threshold": f"{threshold:.6g}" if math.isfinite(threshold) else "–",
             "flagged": percent(flagged),
             "cost": amount(value),
             "interval": ends if way == "choice" else "",
@@ -129,7 +130,7 @@ def _words(decision: Decision, none: float, everybody: float) -> str:
     assert decision.cost is not None
     assert decision.costs is not None
     threshold, costs = decision.threshold or 0.0, decision.costs
-    what = f"flag scores of {threshold:.4g} and above" if math.isfinite(threshold) else "flag no row"
+    what = f"flag scores of {threshold:.6g} and above" if math.isfinite(threshold) else "flag no row"
     reach = decision.cost.interval
     ends = "" if reach is None else f" [{amount(reach.low)}, {amount(reach.high)}]"
     return (

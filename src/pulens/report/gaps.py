@@ -166,7 +166,7 @@ def gaps_text(gaps: Gaps, way: str = "python", *, explain: bool = False) -> str:
     """The verdict, the groups, how sure it is and what would settle it; pairs and class priors on request."""
     blocks = [wrapped(f"{verdict_of(gaps)} {equal_words(gaps)}", 0)]
     blocks += [group_lines(gaps, most=MOST_UNTESTED if explain else MOST_SHORT, explain=explain)]
-    blocks += [[*wrapped(heading_of(gaps), 0), *wrapped(needs_words(gaps), 0)]]
+    blocks += [[*wrapped(heading_of(gaps), 0), *wrapped(needs_words(gaps), 0), *_assumed(gaps)]]
     if explain and gaps.differences:
         blocks += [pair_lines(gaps)]
     turns = turn_words(gaps) if explain else []
@@ -179,6 +179,13 @@ def gaps_text(gaps: Gaps, way: str = "python", *, explain: bool = False) -> str:
     where = MORE[way] if way == "command" else "see .differences"
     last = [] if explain or not gaps.differences else [f"Every pair: {where}."]
     return "\n".join(on_one_screen([*blocks, last], "", spread=explain))
+
+
+def _assumed(gaps: Gaps) -> list[str]:
+    """How labels are taken to have come about; a note says so where they are taken for random."""
+    if gaps.labelling == "practice":
+        return ["Assumes that easy positives are labelled first, as in practice."]
+    return [] if gaps.labelling == "random" else wrapped(f"Assumes {gaps.labelling} to be labelled.", 0)
 
 
 def _needed(notes: list[str]) -> list[str]:

@@ -12,7 +12,7 @@ from pulens.report.axis import Axis, ends_of
 from pulens.report.gaps import audit_words, equal_words, heading_of, in_points, needs_words, shown_groups, verdict_of
 from pulens.report.html import render
 from pulens.report.segments import LONGEST_NAME, shortened
-from pulens.report.words import Assumption, title_of
+from pulens.report.words import Assumption, of_labelling, title_of
 
 if TYPE_CHECKING:
     from pulens.groups.gaps import Gap, Gaps, GroupRate
@@ -142,5 +142,5 @@ def _pair(gap: Gap, reach: float, gaps: Gaps) -> dict[str, Any]:
 
 def _assumptions(gaps: Gaps) -> tuple[Assumption, ...]:
     facts = METRICS[gaps.metric]
-    random = () if facts.counted else (_RANDOM,)
+    random = () if facts.counted else (of_labelling(gaps.labelling, _RANDOM),)
     return (*random, *((_PRIORS,) if gaps.needs_prior else ()), _KNOWN if gaps.buckets is None else _CLUSTERS)

@@ -18,6 +18,9 @@ WIDTH, SCREEN = 80, 24
 LONGEST = 225  # characters of a warning in a short answer
 TITLE = 12  # columns of what a line is about: rows, class prior, assumes
 MORE = {"command": "add --explain", "python": "see .notices"}  # where the rest is, by how the reader asked
+#: What answers by checked rows assume, and how to see the rest.
+NOTHING, IF_RANDOM = "nothing about labels: rows were checked by hand", "what these rows show if labels are random"
+RECOVERED = "Recovered, if labels are random"
 #: What each scenario takes for true, on one line.
 ASSUMES = {
     Scenario.SINGLE_SET: "labels are a random share of this table's positives (single-set)",

@@ -118,7 +118,7 @@ def segments_text(result: Evaluations, way: str = "python", *, explain: bool = F
     """The verdict, a line per segment, where class priors come from, the worst warning; all of it on request."""
     prior = in_command_words(result.prior_words) if way == "command" else result.prior_words
     same = [f"{prior}."] if result.says_same_prior else []
-    lines = [line for words in (*same, verdict_of(result)) for line in wrapped(words, 0)]
+    lines = [line for words in (verdict_of(result), *same) for line in wrapped(f"{words[:1].upper()}{words[1:]}", 0)]
     if explain:
         shown = shown_segments(result)
         lines += ["", *wrapped(shown.words, 0)] if shown.words else []

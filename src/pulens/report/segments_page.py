@@ -21,7 +21,7 @@ from pulens.report.segments import (
 )
 from pulens.report.segments_shown import by_value
 from pulens.report.segments_verdict import segments_verdict
-from pulens.report.words import Assumption, data_assumptions
+from pulens.report.words import Assumption, data_assumptions, of_labelling
 from pulens.report.words import title_of as metric_title
 
 if TYPE_CHECKING:
@@ -68,7 +68,8 @@ def shown_of(result: Evaluations) -> dict[str, Any]:
         "group_by": result.group_by,
         "counts": _counts(result),
         "sentences": _verdict(result, metrics),
-        "source": f"{_sentence(result.prior_words)} Threshold: {result.threshold_words}."
+        "source": ("" if result.says_same_prior else f"{_sentence(result.prior_words)} ")
+        + f"Threshold: {result.threshold_words}."
         + ("" if result.clusters is None else f" Rows belong together: {result.clusters}."),
         "interval_name": interval_name_of(result),
         "columns": [
@@ -133,8 +134,8 @@ def _counts(found: Evaluations) -> str:
 
 def _verdict(result: Evaluations, metrics: tuple[str, ...]) -> list[str]:
     """Whether segments differ, as the terminal says it; names are kept apart from the sentence's direction."""
-    same = [_sentence(result.prior_words)] if result.says_same_prior else []
-    return [*same, segments_verdict(result, metrics, lambda one: f"\u2068{shortened(_name(one), LONGEST_NAME)}\u2069")]
+    same = [_sentence(result.prior_words.replace("class_prior=", ""))] if result.says_same_prior else []
+    return [segments_verdict(result, metrics, lambda one: f"\u2068{shortened(_name(one), LONGEST_NAME)}\u2069"), *same]
 
 
 def _assumptions(result: Evaluations, first: Segment) -> tuple[Assumption, ...]:
@@ -147,7 +148,7 @@ def _assumptions(result: Evaluations, first: Segment) -> tuple[Assumption, ...]:
         "Precision and all that depends on the class prior are off in that segment; ROC AUC less, recall not at all.",
     )
     within = replace(random, statement="Within each segment labelled positives are a random draw of its positives.")
-    return (within, priors, *rest)
+    return (of_labelling(result.labelling, within), priors, *rest)
 
 
 def _sentence(words: str) -> str:

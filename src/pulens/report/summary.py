@@ -172,7 +172,7 @@ def summarise(evaluation: Evaluation, way: str = "both") -> Summary:
     status, labels = status_of(evaluation, way)
     return Summary(
         counts_of(evaluation.evidence),
-        f"{prior}{where}",
+        f"{prior_in_short(prior)}{where}",
         evaluation.target_population,
         f"{evaluation.threshold:.6g}",
         evaluation.threshold_choice,

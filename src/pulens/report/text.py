@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pulens.notice import Notice, Severity
 from pulens.report.audit_text import audit_blocks
 from pulens.report.cells import shown_cells
-from pulens.report.lines import first_sentences, on_one_screen, titled, wrapped
+from pulens.report.lines import RECOVERED, first_sentences, on_one_screen, titled, wrapped
 from pulens.report.next_steps import NextStep
 from pulens.report.summary import MARK, Row, Summary, summarise
 from pulens.report.top import top_lines
@@ -92,20 +92,26 @@ def _tables(summary: Summary, *, all_metrics: bool) -> list[list[StyledLine]]:
     if not all_metrics:
         if all(row.recovered.undefined_because for row in summary.first_rows):
             return []
-        rows = [_row(summary, row, row.title) for row in summary.first_rows]
+        rows = [_row(summary, row) for row in summary.first_rows]
         return [[StyledLine(_header(summary, ""), "dim"), *rows, *_by_prior(summary)]]
     return [
-        [
-            StyledLine(_header(summary, "ranking"), "dim"),
-            *(_row(summary, row, row.name) for row in summary.ranking),
-        ],
+        *_assuming(summary),
+        [StyledLine(_header(summary, "ranking"), "dim"), *(_row(summary, row) for row in summary.ranking)],
         [
             StyledLine(_header(summary, f"at threshold {summary.threshold}"), "dim"),
-            *(_row(summary, row, row.name) for row in summary.at_threshold),
+            *(_row(summary, row) for row in summary.at_threshold),
             *(StyledLine(line, "dim") for line in wrapped(summary.legend, 0)),
             *_by_prior(summary),
         ],
     ]
+
+
+def _assuming(summary: Summary) -> list[list[StyledLine]]:
+    """Over numbers that rows were not checked for: what they assume, and whether the audit contradicts it."""
+    if summary.audit is None:
+        return []
+    against = summary.audit.contradicted
+    return [[StyledLine(f"{RECOVERED}{f': {against}' if against else ''}", "bold")]]
 
 
 def _header(summary: Summary, title: str) -> str:
@@ -114,10 +120,10 @@ def _header(summary: Summary, title: str) -> str:
     return f"{title:<26}{'value':>8}{interval}{random}{'uncorrected':>13}"
 
 
-def _row(summary: Summary, row: Row, title: str) -> StyledLine:
+def _row(summary: Summary, row: Row) -> StyledLine:
     interval = f"{row.interval:>18}" if summary.interval_name else ""
     random = f"{row.if_random:>11}" if summary.has_random else ""
-    return StyledLine(f"  {title:<24}{row.marked_value:>8}{interval}{random}{row.naive:>13}".rstrip())
+    return StyledLine(f"  {row.title:<24}{row.marked_value:>8}{interval}{random}{row.naive:>13}".rstrip())
 
 
 def _by_prior(summary: Summary) -> list[StyledLine]:

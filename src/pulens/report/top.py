@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from pulens.metrics import leading
-from pulens.report.lines import wrapped
+from pulens.report.lines import titled, wrapped
 from pulens.report.summary import MARK
 from pulens.report.words import percent, title_of
 
 if TYPE_CHECKING:
     from pulens.estimate import Estimate
-    from pulens.evaluation.top import Top
+    from pulens.evaluation.top import Top, TopOfQueries
 
 
 def top_rows(top: Top) -> list[dict[str, str]]:
@@ -35,6 +35,21 @@ def _value(result: Estimate) -> str:
 def _interval(result: Estimate) -> str:
     interval = result.interval
     return "" if interval is None or interval.width == 0 else f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+def queries_text(top: TopOfQueries) -> str:
+    """The first rows of every query: how many queries there are, then a line for each measure."""
+    each = f"The first {top.k:,.10g} rows" if top.k % 1 == 0 else f"The first rows ({top.k:,.3g} on average)"
+    head = f"{each} of each of {top.queries:,} queries by {top.per} ({top.share:.2%} of {top.of:,.10g} rows)"
+    short = f"; {top.short:,} have fewer rows than that, and missing ones count against precision" if top.short else ""
+    left = f"; {top.left_out:,} more have labelled rows but no list, and were left out" if top.left_out else ""
+    lines = wrapped(f"{head}; {top.with_labels:,} have labelled rows{short}{left}.", 0)
+    for name, result in top.estimates.items():
+        if result.undefined_because:
+            lines += wrapped(f"  {title_of(name)}: unknown, {result.undefined_because}", 4)
+        else:
+            lines.append(f"  {title_of(name):<24}{_value(result):>8}{_interval(result):>18}".rstrip())
+    return "\n".join([*lines, *titled("assumes", "random labels")])
 
 
 def top_places(tops: Sequence[Top]) -> list[dict[str, Any]]:

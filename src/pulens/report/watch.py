@@ -167,7 +167,7 @@ def _level_words(pulse: Pulse, change: Alarm | Change) -> str:
 
 def _fit_words(alarm: Alarm) -> str:
     return (
-        f"{_when(alarm)} the scores themselves have moved; this became certain at {alarm.certain}. Numbers from then "
+        f"{_when(alarm)} the scores themselves have moved; this became certain with {alarm.certain}. Numbers from then "
         "on assume that they have not: do not quote them."
     )
 
@@ -189,7 +189,7 @@ def _share_words(pulse: Pulse, alarm: Alarm) -> str:
             f"It looks like {more} positives and nothing else so far; a shift of all scores can look the same for a "
             "few windows"
         )
-    return f"{_when(alarm)} {level}. This became certain at {alarm.certain}. {doubt}."
+    return f"{_when(alarm)} {level}. This became certain with {alarm.certain}. {doubt}."
 
 
 def _labelling_words(pulse: Pulse) -> str:
@@ -230,15 +230,24 @@ def _quiet_words(pulse: Pulse) -> str:
     quiet = "Nothing changed" if nothing else "No change is certain yet"
     head = f"{quiet} in {count} window{'s' if count > 1 else ''}."
     if monitor.prior is None or monitor.prior.value <= 0:
-        return f"{head} The shift d of all of them together is between {low:+.3f} and {high:+.3f}."
+        return f"{head} The change in share d of all of them together is between {low:+.3f} and {high:+.3f}."
     reading = monitor.readings[0]
     rate = reading.rate("prior", reading.parts(together), noise=settings.label_noise, z=z)
     ends = rate.low / monitor.prior.value, rate.high / monitor.prior.value
     return f"{head} The share of positives is between {ends[0]:.2f} and {ends[1]:.2f} times the reference's."
 
 
-def next_steps(pulse: Pulse) -> list[str]:
-    """What to do, chosen by what stands."""
+#: How an alarm is accepted, by how the reader asked.
+ACCEPT = {
+    "command": "--accept {0} --because '<reason>'",
+    "python": '.accept("{0}", because="<reason>")',
+    "both": '--accept {0} (in Python .accept("{0}"))',
+}
+GROUP_BY = {"command": "--group-by <column>", "python": 'group_by="<column>"', "both": "--group-by, group_by="}
+
+
+def next_steps(pulse: Pulse, way: str = "both") -> list[str]:
+    """What to do, chosen by what stands; ``way`` is how the reader asked: a ``command`` or ``python``."""
     stands = {alarm.line: alarm for alarm in pulse.alarms}
     if "fit" in stands:
         return [
@@ -250,18 +259,18 @@ def next_steps(pulse: Pulse) -> list[str]:
     if "share" in stands:
         return [
             "Check 50 flagged rows by hand: precision shows whether the scores moved.",
-            "Check capacity and threshold at the new share of positives (pulens evaluate with a window's tally).",
-            f"Then accept it: --accept {stands['share'].since} --because WORDS (a new reference begins there).",
+            "Check capacity and threshold at the new share of positives: evaluate a window's tally.",
+            f"Then accept it, and a new reference begins there: {ACCEPT[way].format(stands['share'].since)}.",
         ]
     if "recall" in stands:
         return [
             "Look at the confirmed positives that the model missed, and retrain with them.",
-            "Judge windows by their own positives meanwhile (positives='window', --positives window).",
+            "Judge windows by their own positives meanwhile (positives='window' or --positives window).",
         ]
     if pulse.changes:
         return [
             "Wait for the next windows, or check 50 flagged rows of the last ones by hand.",
-            "See which segments moved (--group-by COLUMN).",
+            f"See which segments moved: {GROUP_BY[way]}.",
         ]
     moved = [one for one in pulse.windows.values() if _is_apart(one.labelled_ratio)]
     if len(moved) > len(pulse.windows) / 2:

@@ -51,7 +51,7 @@ def watch_html(pulse: Pulse) -> str:
             table=table_of(windows[-EXPLAINED:]),
             left=len(windows) if len(windows) > EXPLAINED else 0,
             notices=told[:EXPLAINED],
-            steps=next_steps(pulse),
+            steps=next_steps(pulse, "python"),
             log_line=pulse.log_line,
         )
     )

@@ -46,7 +46,7 @@ def watch_text(pulse: Pulse, way: str = "python", *, explain: bool = False) -> s
     notes = folded(told, way, explain=explain)
     if doubt is not None and told and not explain:  # one caveat is enough for one screen
         notes = ["", f"({len(told)} note{'s' if len(told) > 1 else ''}: {MORE[way]})"]
-    return "\n".join([*lines, *notes, *_steps(pulse, explain=explain), "", pulse.log_line])
+    return "\n".join([*lines, *notes, *_steps(pulse, way, explain=explain), "", pulse.log_line])
 
 
 def _head(pulse: Pulse, *, explain: bool) -> list[str]:
@@ -64,7 +64,7 @@ def _head(pulse: Pulse, *, explain: bool) -> list[str]:
     if recall is not None and recall_is_constant(list(pulse.windows.values())):
         result += titled("recall", f"{recall[0]:.2f} ({recall[1]:.2f} to {recall[2]:.2f}), taken for constant")
     if monitor.prior is not None or recall is not None:
-        result += titled("assumed", assumed(pulse))
+        result += titled("assumes", assumed(pulse))
     if pulse.score_bands and not explain:
         far = [
             max(band.since, band.reference) / max(min(band.since, band.reference), 1e-9) for band in pulse.score_bands
@@ -119,9 +119,9 @@ def _bands(pulse: Pulse) -> list[str]:
     return ["", "which scores moved, as shares of rows", *_aligned([BANDS, *rows])] if rows else []
 
 
-def _steps(pulse: Pulse, *, explain: bool) -> list[str]:
+def _steps(pulse: Pulse, way: str, *, explain: bool) -> list[str]:
     """What to do: the first step and the last one, or all of them."""
-    steps = next_steps(pulse)
+    steps = next_steps(pulse, way)
     if not steps:
         return []
     chosen = steps if explain or len(steps) <= STEPS else [steps[0], steps[-1]]

@@ -113,8 +113,8 @@ def _found_sentence(evaluation: Evaluation) -> str:
     """What flagging finds: recall and the share of rows flagged need no class prior."""
     recall, flagged = evaluation.estimates["recall"], evaluation.estimates["predicted_positive_rate"]
     if math.isnan(recall.value + flagged.value):
-        return f"At the threshold {evaluation.threshold:.4g} recall is undefined: {recall.undefined_because}."
-    rows = f"Flagging the {percent(flagged.value)} of rows that score {evaluation.threshold:.4g} or above"
+        return f"At the threshold {evaluation.threshold:.6g} recall is undefined: {recall.undefined_because}."
+    rows = f"Flagging the {percent(flagged.value)} of rows that score {evaluation.threshold:.6g} or above"
     return f"{rows} finds {percent(recall.value)}{doubt(recall.interval)} of all positives."
 
 
@@ -247,8 +247,8 @@ def ranking_sentence(area: Estimate) -> str:
 def threshold_sentence(threshold: float, precision: Estimate, recall: Estimate) -> str:
     """What precision and recall at the threshold say."""
     if precision.undefined_because:
-        return f"At the threshold {threshold:.4g} precision is undefined: {precision.undefined_because}."
-    sentence = f"Of the rows flagged at {threshold:.4g} or above, "
+        return f"At the threshold {threshold:.6g} precision is undefined: {precision.undefined_because}."
+    sentence = f"Of the rows flagged at {threshold:.6g} or above, "
     if precision.withheld_because and precision.interval is not None:
         sentence += f"{_between(precision.interval)} are truly positive"
     else:
@@ -263,13 +263,14 @@ def assumptions(evaluation: Evaluation) -> tuple[Assumption, ...]:
     within = "" if evaluation.within is None else evaluation.within.cells.words
     result = assumed(evaluation.evidence, evaluation.labelling, within)
     if isinstance(evaluation.uneven, Favouring):
-        result = (up_to(evaluation.uneven.factor), *result[1:])
+        words = f"Positives with high scores were at most {evaluation.uneven.factor:g} times as likely to be labelled."
+        result = (up_to(words), *result[1:])
     if evaluation.threshold_choice in ("given", "fixed before the check"):
         return result
     return (
         *result,
         Assumption(
-            f"The threshold {evaluation.threshold:.4g} ({evaluation.threshold_choice}) will be used from now on.",
+            f"The threshold {evaluation.threshold:.6g} ({evaluation.threshold_choice}) will be used from now on.",
             "Choosing the threshold on the rows it is judged by.",
             "Numbers at the threshold are slightly optimistic; fix it beforehand or use fresh rows.",
         ),
@@ -286,8 +287,10 @@ def status_of(evaluation: Evaluation, way: str = "both") -> tuple[str, str]:
     >>> from pulens import evaluate
     >>> rows = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
     >>> [status_of(evaluate(*rows, class_prior=0.5, labelling=each))[0] for each in ("practice", "random", 3)]
-    ['calibrated', 'assumes random labels', 'possible set']
+    ['tested on real labels', 'assumes random labels', 'possible set']
     """
+    from pulens.report.hardly_known import prior_is_hardly_known
+
     if evaluation.audit is not None:
         return "checked", "nothing assumed about labels: rows were checked by hand"
     if not evaluation.tally.totals.unlabelled:
@@ -296,7 +299,8 @@ def status_of(evaluation: Evaluation, way: str = "both") -> tuple[str, str]:
         return "contradicted", "a random draw of the positives, which this data rules out"
     if evaluation.labelling == "practice" and evaluation.uneven is not None:
         beside = SAY_RANDOM.get(way, evaluation.uneven.guarantee)
-        return "calibrated", f"easy positives first, as in practice ({beside})"
+        word = "depends on the class prior" if prior_is_hardly_known(evaluation) else "tested on real labels"
+        return word, f"easy positives first, as in practice ({beside})"
     if isinstance(evaluation.uneven, Favouring) and evaluation.if_random is not None:
         return "possible set", f"{evaluation.labelling} to be labelled; nothing else assumed about labels"
     if evaluation.within is not None:
@@ -315,10 +319,10 @@ IN_PRACTICE = Assumption(
 )
 
 
-def up_to(factor: float) -> Assumption:
+def up_to(statement: str) -> Assumption:
     """What takes the place of random labels where only a factor is known."""
     return Assumption(
-        f"Positives with high scores were at most {factor:g} times as likely to be labelled as others.",
+        statement,
         "Labels that favour high scores more than that, or low ones.",
         "Numbers lie outside their intervals; checking rows settles it.",
     )
@@ -409,4 +413,13 @@ def assumed(evidence: Evidence, labelling: str = "random", within: str = "") -> 
     of_labels, *rest = data_assumptions(evidence.counted)
     if within:
         of_labels = random_within(within)
-    return (IN_PRACTICE if labelling == "practice" else of_labels, *rest)
+    return (of_labelling(labelling, of_labels), *rest)
+
+
+def of_labelling(labelling: str, random: Assumption) -> Assumption:
+    """What is assumed of how positives got their labels: ``random`` where they are taken for a random draw."""
+    if labelling == "practice":
+        return IN_PRACTICE
+    if labelling.startswith("random"):
+        return random
+    return up_to(f"{labelling[:1].upper()}{labelling[1:]} to be labelled; nothing else is assumed about labels.")

@@ -25,6 +25,7 @@ EXTENSIONS = {
 FORMATS = tuple(dict.fromkeys(EXTENSIONS.values()))
 WRITTEN = tuple(kind for kind in FORMATS if kind != "xlsx")  # which would round numbers to fifteen digits
 TEXT = ("csv", "tsv")
+DATABASES = {"duckdb": "duckdb", "sqlite": "sqlite", "sqlite3": "sqlite", "db": "sqlite"}
 OTHER_SHEETS = ("xls", "xlsb", "ods", "numbers")  # of spreadsheet programs, and not read
 COMPRESSED = ("gz", "bz2", "xz")
 
@@ -51,6 +52,9 @@ def format_of(path: str | Path, format: str | None) -> str:
         )
     if not parts and not Path(path).exists():
         raise InputError(f"{path}: there is no such file or folder.")
+    if parts and parts[-1] in DATABASES:
+        address = f"{DATABASES[parts[-1]]}:///{path}"
+        raise InputError(f"{path}: a database is named by its address, {address}, and its table by table= or --table.")
     if not parts or parts[-1] not in EXTENSIONS:
         raise InputError(
             f"{path}: the file name does not show its format. Say format= (or --format), one of {listed(FORMATS)}."

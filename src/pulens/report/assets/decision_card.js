@@ -50,7 +50,7 @@ const decisionCard = (shared) => {
   function sentence() {
     if (shared.contradicted()) return "These rows rule out random labels at this class prior: costs are withheld here.";
     if (found.asReported) return card.words;
-    const what = found.place ? `flag scores of ${short(thresholdAt(found.place))} and above` : "flag no row";
+    const what = found.place ? `flag scores of ${words.six(thresholdAt(found.place))} and above` : "flag no row";
     return `If ${said()} (cost ratio ${three(state.ratio)}), the cheapest is to ${what}: ${amount(found.choice.value)} per 1,000 rows, against ${amount(found.none)} for flagging none and ${amount(found.all)} for flagging all.`;
   }
 
@@ -82,7 +82,7 @@ const decisionCard = (shared) => {
         cell.textContent = hidden ? "–" : text;
         cell.dataset.value = hidden || value === undefined ? "" : String(value);
       };
-      put("threshold", Number.isFinite(threshold) ? short(threshold) : "–", threshold);
+      put("threshold", Number.isFinite(threshold) ? words.six(threshold) : "–", threshold);
       put("flagged", percent(flagged), flagged);
       put("cost", amount(cost.value), cost.value);
       put("interval", between(cost));
@@ -184,7 +184,7 @@ const decisionCard = (shared) => {
           ...bandLayer(palette),
           { ...flat, x: [from, to], y: [0, 0], width: 1.5, name: "flag none" },
           { ...flat, x, y: all, width: 1.75, dash: "6 4", name: "flag all" },
-          { kind: "line", x, y: best, colour: palette.other, width: 1, dash: "2 3", name: "best on these rows (flatters)" },
+          { kind: "line", x, y: best, colour: palette.other, width: 1, dash: "2 3", name: "best on these rows (optimistic)" },
           { kind: "line", x, y: model, colour: palette.main, width: 2.5, name: "threshold in use" },
           { kind: "upright", at: Math.log10(state.ratio), colour: palette.accent, width: 2, name: "now" },
         ],
@@ -250,7 +250,7 @@ const decisionCard = (shared) => {
         trail: {
           x,
           tell: (k) => [
-            `threshold ${short(thresholds[kept[k] - 1])}`,
+            `threshold ${words.six(thresholds[kept[k] - 1])}`,
             `${percent(points.flagged[kept[k]])} of rows flagged`,
             `cost per 1,000 rows ${amount(y[k])}`,
           ],

@@ -70,9 +70,9 @@ const page = (() => {
   function fillControls() {
     control.show(state.prior);
     $("#threshold").value = String(size - state.index + 1);
-    $("#threshold").setAttribute("aria-valuetext", `threshold ${short(shownThreshold())}`);
+    $("#threshold").setAttribute("aria-valuetext", `threshold ${words.six(shownThreshold())}`);
     if (document.activeElement !== $("#threshold-number"))
-      $("#threshold-number").value = Number.isFinite(shownThreshold()) ? short(shownThreshold()) : "none";
+      $("#threshold-number").value = Number.isFinite(shownThreshold()) ? words.six(shownThreshold()) : "none";
     $("#threshold-note").textContent = `${percent(card.found.points.flagged[state.index])} of the population flagged`;
     $("#reset").disabled = atHome();
     $("#moved").hidden = atHome();

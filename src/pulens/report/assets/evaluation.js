@@ -110,7 +110,7 @@ const page = (() => {
     else first += ".";
     const precision = valueOf("precision");
     const recall = valueOf("recall");
-    const at = short(shownThreshold());
+    const at = words.six(shownThreshold());
     if (Number.isNaN(precision))
       return [first, `At the threshold ${at} precision is undefined: ${metricsByName.precision.undefined}.`];
     const second = `Of the rows flagged at ${at} or above, about ${percent(precision)}${remark("precision")} are truly positive`;
@@ -127,7 +127,7 @@ const page = (() => {
     return element.matches("td") ? "" : `${three(found.low)} to ${three(found.high)}`;
   };
 
-  // As many paragraphs as there are sentences, and under them the class prior that they speak of.
+  // As many paragraphs as there are sentences, and under them the class prior that they assume.
   function fillVerdict() {
     const texts = sentences();
     const holder = $("#verdict [aria-live]");
@@ -185,7 +185,7 @@ const page = (() => {
   function fillNumbers() {
     for (const element of $$("[data-live]")) {
       const value = valueOf(element.dataset.live);
-      // where the rows hardly speak about the class prior, the report gives only the interval
+      // where the rows barely constrain the class prior, the report gives only the interval
       const said = atHome() && metricsByName[element.dataset.live].only_interval;
       element.textContent = said ? rangeIn(element) : value === null ? "–" : three(value);
       const open = metricsByName[element.dataset.live].only_interval && samePrior();
@@ -230,8 +230,8 @@ const page = (() => {
   function fillControls() {
     control.show(state.prior);
     $("#threshold").value = String(size - state.index + 1);
-    $("#threshold").setAttribute("aria-valuetext", `threshold ${short(shownThreshold())}`);
-    if (document.activeElement !== $("#threshold-number")) $("#threshold-number").value = short(shownThreshold());
+    $("#threshold").setAttribute("aria-valuetext", `threshold ${words.six(shownThreshold())}`);
+    if (document.activeElement !== $("#threshold-number")) $("#threshold-number").value = words.six(shownThreshold());
     $("#threshold-note").textContent =
       `${percent(current.cells.called / current.cells.total)} of the population flagged`;
     $("#moved").hidden = atHome();

@@ -38,7 +38,7 @@ const evaluationCharts = (shared) => {
       y: curve.y,
       now: curve.index.indexOf(state.index),
       tell: (k) => [
-        `threshold ${curve.index[k] ? short(thresholdAt(curve.index[k])) : "above every score"}`,
+        `threshold ${curve.index[k] ? words.six(thresholdAt(curve.index[k])) : "above every score"}`,
         `${xName} ${three(curve.x[k])}`,
         `${yName} ${three(curve.y[k])}`,
       ],
@@ -175,7 +175,7 @@ const evaluationCharts = (shared) => {
       const curves = overPriors();
       return {
         id: "prior",
-        title: "What if the class prior were another?",
+        title: "What if the class prior is different?",
         x: { label: "class prior", min: track.low, max: track.high },
         y: range(
           shown.map((metric) => curves.values[metric.name]),
@@ -277,7 +277,7 @@ const evaluationCharts = (shared) => {
           x: across,
           now: size - state.index,
           tell: (k) => [
-            `threshold ${short(across[k])}`,
+            `threshold ${words.six(across[k])}`,
             ...shown.map((metric, m) => `${metric.title} ${three(values[m][k])}`),
           ],
           pick: (k) => moveTo({ index: size - k }),

@@ -1,6 +1,6 @@
 "use strict";
 // Recovery of true and false positive rates from counts, and the metrics read off them: the arithmetic of the Python
-// package, operation for operation, so that a page answers "what if the class prior were another?" by itself.
+// package, operation for operation, so that a page answers "what if the class prior is different?" by itself.
 // Nothing here touches the document; node can load it, and a test compares both languages.
 const recovery = (() => {
   const ROUNDING = 1e-12;

@@ -33,9 +33,11 @@
     for (const notes of document.querySelectorAll("details.on-paper")) notes.open = true;
     before = root.dataset.theme;
     root.dataset.theme = "light";
+    root.classList.add("paper"); // charts are drawn as wide as the paper, and their words keep their size
     redrawAll();
   });
   addEventListener("afterprint", () => {
+    root.classList.remove("paper");
     if (before) root.dataset.theme = before;
     else delete root.dataset.theme;
     redrawAll();

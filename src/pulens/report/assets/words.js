@@ -2,6 +2,8 @@
 // Numbers as people read them.
 const words = {
   short: (value) => (Number.isFinite(value) ? Number(value.toPrecision(4)).toString() : "–"),
+  // a threshold, with the digits that a command takes
+  six: (value) => (Number.isFinite(value) ? Number(value.toPrecision(6)).toString() : "–"),
   three: (value) => (Number.isFinite(value) ? value.toFixed(3) : "undefined"),
   // whole per cents, with a decimal where they would hide something
   percent: (value) => {

@@ -11,7 +11,7 @@ const evaluating = (() => {
     const evaluation = inPractice ? asLabelled(given, asked) : asIfRandom(evidence.withinPossible(given), asked);
     const { found, values, threshold, doubts } = evaluation;
     const naive = estimates.uncorrected(found);
-    Object.assign(evaluation, { estimates: {}, uncorrected: {}, confidence: asked.confidence, choice: asked.threshold === null ? "best f1 on these rows" : "given" });
+    Object.assign(evaluation, { estimates: {}, uncorrected: {}, confidence: asked.confidence, choice: asked.threshold === null ? "best F1 on these rows" : "given" });
     for (const facts of fixedFacts.metrics) {
       evaluation.estimates[facts.name] = estimates.estimate(facts, values, threshold, doubts);
       evaluation.uncorrected[facts.name] = estimates.estimate(facts, naive, threshold, null);

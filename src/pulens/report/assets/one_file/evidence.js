@@ -156,7 +156,7 @@ const evidence = (() => {
       return "the population the unlabelled rows were drawn from";
     return found.tally.totals.negative
       ? "all rows given: labelled, unlabelled and known negative"
-      : "the labelled and unlabelled rows together";
+      : "all rows, labelled and unlabelled";
   }
 
   // --- rates that no classifier can have ---------------------------------------------------------------------------

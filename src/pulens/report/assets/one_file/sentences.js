@@ -38,8 +38,8 @@ const sentences = (() => {
     const { recall, predicted_positive_rate: flagged, precision } = found;
     const { interval } = evaluation.found.prior;
     const finds = recall.undefined_because
-      ? `At the threshold ${general(threshold, 4)} recall is undefined: ${recall.undefined_because}.`
-      : `Flagging the ${percent(flagged.value)} of rows that score ${general(threshold, 4)} or above finds ${recall.withheld_because ? between(recall.interval) : `${percent(recall.value)}${doubt(recall.interval)}`} of all positives.`;
+      ? `At the threshold ${general(threshold)} recall is undefined: ${recall.undefined_because}.`
+      : `Flagging the ${percent(flagged.value)} of rows that score ${general(threshold)} or above finds ${recall.withheld_because ? between(recall.interval) : `${percent(recall.value)}${doubt(recall.interval)}`} of all positives.`;
     const open = precision.interval && !precision.undefined_because ? between(precision.interval) : "no number can be given";
     return [
       finds,
@@ -58,8 +58,8 @@ const sentences = (() => {
   }
 
   function thresholdSentence(threshold, precision, recall) {
-    if (precision.undefined_because) return `At the threshold ${general(threshold, 4)} precision is undefined: ${precision.undefined_because}.`;
-    const sentence = `Of the rows flagged at ${general(threshold, 4)} or above, about ${percent(precision.value)}${doubt(precision.interval)} are truly positive`;
+    if (precision.undefined_because) return `At the threshold ${general(threshold)} precision is undefined: ${precision.undefined_because}.`;
+    const sentence = `Of the rows flagged at ${general(threshold)} or above, about ${percent(precision.value)}${doubt(precision.interval)} are truly positive`;
     if (Number.isNaN(recall.value)) return `${sentence}.`;
     return `${sentence}; they are ${percent(recall.value)}${doubt(recall.interval)} of all positives.`;
   }
@@ -75,9 +75,9 @@ const sentences = (() => {
   }
 
   function priorText({ prior }) {
-    const reach = prior.interval ? ` [${fixed(prior.interval.low, 3)}, ${fixed(prior.interval.high, 3)}]` : "";
+    const reach = prior.interval ? `${general(prior.interval.low, 3)} to ${general(prior.interval.high, 3)}, ` : "";
     const among = prior.unlabelled !== prior.value ? `; ${general(prior.unlabelled, 4)} among the unlabelled rows` : "";
-    return `class prior ${general(prior.value, 4)}${reach} (${prior.method})${among}`;
+    return `${general(prior.value, 3)} (${reach}${prior.method})${among}`;
   }
 
   function countsOf(found) {
@@ -96,7 +96,7 @@ const sentences = (() => {
       ...rest.filter(({ statement }) => found.tally.totals.negative > 0 || !statement.startsWith("Rows known to be negative")),
     ];
     const { statement, ...chosen } = fixedFacts.assumptions.threshold;
-    return choice === "given" ? list : [...list, { statement: statement.replace("THRESHOLD", general(threshold, 4)), ...chosen }];
+    return choice === "given" ? list : [...list, { statement: statement.replace("THRESHOLD", general(threshold)), ...chosen }];
   }
 
   // --- notices -----------------------------------------------------------------------------------------------------
@@ -353,7 +353,7 @@ const sentences = (() => {
     return {
       code: "say-prior",
       sentence: "If you know how common positives are, give it: a number, or a range if you are not sure.",
-      call: "pulens.evaluate(labels, scores, class_prior=(<low>, <high>))",
+      call: "pulens.evaluate(<rows>, class_prior=(<low>, <high>))",
       options: ["--class-prior", "<low>:<high>"],
       replaces: REPLACED,
     };
@@ -450,7 +450,7 @@ const sentences = (() => {
       scenario: "",
       audit: null,
       clusters: "",
-      status: status[0],
+      status: isOpen && found.tally.totals.unlabelled ? "depends on the class prior" : status[0],
       labels: status[1],
       legend: rows.some((row) => row.is_a_range) ? `${fixedFacts.withheld.mark} ${fixedFacts.withheld.because}` : "",
     };

@@ -137,7 +137,7 @@ const texts = {
   manyColumns: (name, seen, most) =>
     `${name}: the table has ${seen} columns, and this page takes ${most} at most. Keep those of scores and labels, or use the command line: pulens evaluate.`,
   oneColumn: (name) =>
-    `${name}: the table has one column, and needs two: one of scores, one of labels. Commas, semicolons, tabs and bars between columns are told apart.`,
+    `${name}: the table has one column, and needs two: one of scores, one of labels. Columns may be separated by commas, semicolons, tabs or bars.`,
   excel: (name) => `${name} is an Excel workbook. In Excel: File > Save as > CSV, then drop that file. (The command line reads Excel.)`,
   notText: (name, kind) => `${name}: this is a ${kind} file, and no text table. Save it as CSV; the command line reads more formats.`,
   notEncoded: (name, encoding) => `${name}: this is no text in ${encoding}. Save it as CSV in UTF-8.`,

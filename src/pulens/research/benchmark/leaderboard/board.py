@@ -171,7 +171,7 @@ class Board:
         words = [
             f"{self.metric}{self.unit}, mean and standard deviation over seeds; condition {self.condition.name}",
             f"epoch selected by {self.selection_words}",
-            f"over {self.seeds} seeds" + ", or as many as a raised number in brackets says" * bool(self.other_seeds),
+            f"over {self.seeds} seeds" + ", or as many as a number in brackets says" * bool(self.other_seeds),
             f"best in bold, second underlined (learners trained with true classes aside); * better than "
             f"{self.reference} by a paired t-test, Holm-corrected",
             *(f"{marks[mark]}: {text}" for mark, text in self.marks.items()),
