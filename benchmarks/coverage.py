@@ -512,7 +512,7 @@ def main() -> None:
                     held = 100 * np.mean((low <= truth) & (truth <= high))
                     shown = f"{held:.1f}", f"{np.mean(high - low):.4g}", f"{100 * np.mean(high < truth):.1f}"
                     out.writerow((name, statistic, what, low.size, *shown, sum(each is None for each in tried)))
-                sys.stdout.flush()
+                (asked.csv or sys.stdout).flush()
 
 
 if __name__ == "__main__":

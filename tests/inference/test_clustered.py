@@ -68,26 +68,49 @@ def test_unlabelled_rows_in_one_cluster_have_no_interval_either():
     assert any("Unlabelled rows lie in 1 cluster:" in str(notice) for notice in result.notices)
 
 
-def test_values_stay_and_one_row_per_cluster_gives_the_widths_of_independent_rows():
+def test_values_stay_and_pairs_of_independent_rows_give_the_widths_of_independent_rows():
     labels, scores, _cluster = visits(1500, 1, rows=1, effect=0.0)
     options = {"class_prior": 0.35, "threshold": 1.0}
     plain = pulens.evaluate(labels, scores, **options, labelling="random")
-    alone = pulens.evaluate(labels, scores, cluster=np.arange(labels.size), **options, labelling="random")
+    pairs = np.random.default_rng(2).permutation(labels.size) // 2
+    paired = pulens.evaluate(labels, scores, cluster=pairs, **options, labelling="random")
     for name, estimate in plain.estimates.items():
-        assert alone.estimates[name].value == pytest.approx(estimate.value, abs=1e-12)
+        assert paired.estimates[name].value == pytest.approx(estimate.value, abs=1e-12)
         # 250 buckets know a standard error to one part in twenty or so
-        assert alone.estimates[name].interval.width == pytest.approx(estimate.interval.width, rel=0.1), name
-    assert alone.clusters.design_effect == pytest.approx(1.0, abs=0.2)
-    assert "clusters-of-one-row" in [notice.code for notice in alone.notices]
+        assert paired.estimates[name].interval.width == pytest.approx(estimate.interval.width, rel=0.15), name
+    assert paired.clusters.design_effect == pytest.approx(1.0, abs=0.3)
 
 
-def test_one_labelled_row_that_is_a_cluster_of_its_own_is_told_how_to_get_an_interval():
+@pytest.mark.parametrize("prior", [{"class_prior": 0.2}, {"class_prior": (0.1, 0.3)}, {}])
+def test_clusters_of_one_row_each_are_none(prior):
+    rng = np.random.default_rng(0)
+    labels = np.repeat([1, 0], [40, 360])
+    rows = labels, rng.normal(1.5 * labels)
+    asked = {**prior, "redraws": 100, "labelling": "random"}
+    alone = {**asked, "cluster": rng.permutation(400)}
+    plain, apart = (pulens.evaluate(*rows, threshold=0.5, **each) for each in (asked, alone))
+    assert apart.to_dict()["estimates"] == plain.to_dict()["estimates"]
+    assert apart.to_dict()["class_prior"] == plain.to_dict()["class_prior"]
+    assert "clusters-of-one-row" in [notice.code for notice in apart.notices]
+    models = {"a": rows[1], "b": rows[1].round()}
+    first, second = (pulens.compare(labels, models, **each).to_dict()["metrics"] for each in (asked, alone))
+    assert first == second
+    first, second = (pulens.decide(*rows, cost_miss=5, cost_alarm=1, **each).to_dict() for each in (asked, alone))
+    assert {**first, "notices": []} == {**second, "notices": []}
+    chances = 1 / (1 + np.exp(-rows[1]))
+    first, second = (
+        pulens.calibration.brier_score(labels, chances, **prior, cluster=each) for each in (None, np.arange(400))
+    )
+    assert first.interval == second.interval
+
+
+def test_one_labelled_row_that_is_a_cluster_of_its_own_has_the_interval_of_one_labelled_row():
     labels, scores = np.eye(1, 60, 3, dtype=int)[0], np.random.default_rng(0).normal(size=60)
-    result = pulens.evaluate(labels, scores, class_prior=0.2, cluster=np.arange(60), labelling="random")
-    assert result.estimates["average_precision"].interval is None
-    told = {notice.code: notice.message for notice in result.notices}
-    assert "too-few-clusters" in told
-    assert "leave cluster= (--cluster) out" in told["clusters-of-one-row"]
+    asked = {"class_prior": 0.2, "labelling": "random"}
+    result = pulens.evaluate(labels, scores, cluster=np.arange(60), **asked)
+    interval = result.estimates["average_precision"].interval
+    assert (interval.low, interval.high) == (0.0, 1.0)
+    assert interval == pulens.evaluate(labels, scores, **asked).estimates["average_precision"].interval
 
 
 def test_rows_that_move_together_widen_intervals_and_leave_values():

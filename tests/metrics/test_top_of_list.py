@@ -269,15 +269,20 @@ def test_discounts_of_more_ranks_than_can_be_counted_go_on_where_the_sum_ends(mo
     assert np.log(2) * 9e14 / np.log(1e15) < far[1] - far[0] < np.log(2) * 9e14 / np.log(1e14)
 
 
-@pytest.mark.parametrize("scenario", ["single-set", "case-control"])
-@pytest.mark.parametrize("seed", range(6))
-def test_positives_and_negatives_among_the_first_rows_both_rise_with_k(seed, scenario):
+@pytest.mark.parametrize(
+    ("seed", "scenario", "labelling"),
+    [
+        *((seed, scenario, "random") for seed in range(6) for scenario in ("single-set", "case-control")),
+        *((seed, scenario, "practice") for seed in (1, 2) for scenario in ("single-set", "case-control")),
+    ],
+)
+def test_positives_and_negatives_among_the_first_rows_both_rise_with_k(seed, scenario, labelling):
     rng = np.random.default_rng(seed)
     positive = rng.random(4000) < 0.1
     labels = (positive & (rng.random(4000) < 0.35)).astype(int)
     scores = np.round(rng.normal(1.4 * positive), 3)
     prior = float(rng.uniform(0.1, 0.2))  # often too high
-    result = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario, labelling="random")
+    result = pulens.evaluate(labels, scores, class_prior=prior, scenario=scenario, labelling=labelling)
     rows_checked = (1, 2, 3, 5, 7, 10, 13, 20, 25, 30, 50, 75, 100, 150, 200, 300, 500, 1000)
     tops = [result.top(k) for k in rows_checked]
     steps = np.diff([0, *rows_checked])

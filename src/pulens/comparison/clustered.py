@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from pulens.comparison.joint import by_model, read_models
+from pulens.comparison.joint import JointCounts, by_model, read_models
 from pulens.comparison.paired import Difference
 from pulens.counts.buckets import BucketTally
 from pulens.counts.joint import JointTally
@@ -52,7 +52,9 @@ class ClusteredModels:
         return tuple(self.counted)
 
 
-def read_clustered_models(source: Any, scores: Any, strata: Any = None, **reading: Any) -> ClusteredModels:
+def read_clustered_models(
+    source: Any, scores: Any, strata: Any = None, **reading: Any
+) -> ClusteredModels | JointCounts:
     """Labels and a mapping of scores, or a table, file or database and the names of its columns of scores."""
     alone = {name: said for name, said in reading.items() if name != "cluster"}
     columns = reading.pop("score", None)
@@ -63,7 +65,10 @@ def read_clustered_models(source: Any, scores: Any, strata: Any = None, **readin
             return read_buckets(source, values, **reading, **named)
         return read_cells(source, values, strata, ReadOptions(**reading, **named))
 
-    return ClusteredModels(by_model(scores, columns, read), lambda: read_models(source, scores, **alone).agreement())
+    counted = by_model(scores, columns, read)
+    if all(isinstance(one, BucketTally) and one.holds_single_rows for one in counted.values()):
+        return read_models(source, scores, **alone)  # clusters of one row each are none
+    return ClusteredModels(counted, lambda: read_models(source, scores, **alone).agreement())
 
 
 def refuse_counts_and_weights(source: Any, reading: Mapping[str, Any]) -> None:

@@ -10,6 +10,9 @@ from pulens.notice import Notice, Severity
 def few_clusters(evidence: Evidence) -> list[Notice]:
     """Too few clusters to say how clusters differ, or clusters that hold one row each."""
     counted = evidence.buckets
+    if evidence.is_apart:
+        said = "Every row is a cluster of its own, so the numbers are those without clusters."
+        return [Notice(Severity.NOTE, "clusters-of-one-row", said)]
     if counted is None:
         return []
     held, kind = min(zip(counted.held, ("Labelled", "Unlabelled"), strict=True))
@@ -31,18 +34,6 @@ def few_clusters(evidence: Evidence) -> list[Notice]:
                 "few-clusters",
                 f"{kind} rows lie in {held} clusters only: how clusters differ is seen in few of them, so that "
                 f"intervals are wide. {FEW_BUCKETS} clusters or more make them narrower.",
-            )
-        )
-    if counted.clusters[0] == counted.clusters[1] == counted.rows:
-        told = "intervals are as wide as without them, and only found in another way."
-        if held < FEWEST_BUCKETS:
-            told = "leave cluster= (--cluster) out, and there are intervals, as of independent rows."
-        result.append(
-            Notice(
-                Severity.NOTE,
-                "clusters-of-one-row",
-                f"Every one of the {counted.rows:,} rows is a cluster of its own, so that clusters have no effect: "
-                f"{told}",
             )
         )
     return result

@@ -37,6 +37,8 @@ class Evidence:
     buckets: BucketTally | None = None  # the same rows by bucket of clusters, where some belong together
     #: how positives are taken to have come by their labels
     labelling: Literal["random", "practice"] = field(default="random", kw_only=True)
+    #: whether each row was named as a cluster of its own, which leaves rows as independent as they are without names
+    is_apart: bool = field(default=False, kw_only=True)
 
     @cached_property
     def assumptions(self) -> Assumptions:

@@ -108,7 +108,12 @@ class IntervalOptions:
         return self.settle(read_counts(source, scores, bin_errors=errors_of_bins, **arguments))
 
     def resolve_clusters(self, counted: BucketTally) -> Evidence:
-        """What rows show that belong together: an estimated class prior is surer of itself than they allow."""
+        """What rows show that belong together: an estimated class prior is surer of itself than they allow.
+
+        Clusters of one row each are none: the rows are independent.
+        """
+        if counted.holds_single_rows:
+            return replace(self.settle(counted.tally), is_apart=True)
         result = replace(self.settle(counted.tally), buckets=counted)
 
         def estimated(tally: Tally) -> ClassPrior:

@@ -116,10 +116,13 @@ class ImpliedPriors(SegmentPriors):
 
     def evidence(self, segment: Any, counted: Tally | BucketTally) -> Evidence:
         tally, buckets = (counted.tally, counted) if isinstance(counted, BucketTally) else (counted, None)
+        is_apart = buckets is not None and buckets.holds_single_rows
         if tally.totals.unlabelled == 0:  # every row's class is known
             return without_prior(self.question).settle(counted)
         result = implied_prior(tally, self.totals, self.whole, **self.options)
-        return Evidence(tally, result, self.shared.label_noise, self.shared.scenario, "frequency", buckets)
+        buckets = None if is_apart else buckets
+        given = self.shared.label_noise, self.shared.scenario
+        return Evidence(tally, result, *given, "frequency", buckets, is_apart=is_apart)
 
     def prior(self, segment: Any, totals: Totals) -> ClassPrior | None:
         if totals not in self.known:

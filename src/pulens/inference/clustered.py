@@ -232,8 +232,6 @@ def inflation_at(evidence: Evidence, threshold: float, rate: str) -> float:
     """
     buckets, draws = evidence.buckets, PriorDraws(evidence)
     assert buckets is not None
-    if buckets.holds_single_rows:  # independent rows: what is possible does not depend on how their error is found
-        return 1.0
     left = JackknifeCounts.of(buckets, np.array([threshold]))
     share = evidence.class_prior.unlabelled
     priors = np.broadcast_to(draws.priors(share, np.zeros(len(left.totals)), left.kinds), len(left.totals))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -32,6 +32,8 @@ class IntervalMethod(ABC):
     method: str  # as the interval names it
     is_smooth: ClassVar[bool] = True  # in the share; if not, shares are never drawn
     shares_tried: ClassVar[int] = PRIORS_IN_RANGE  # over a range: what is found there is smooth in between
+    #: ends that fit those of the same number elsewhere, of evidence, parameters and what finds ends at parameters
+    fitted: ClassVar[Callable[..., Limits] | None] = None
 
     @abstractmethod
     def value(self, prior: Any) -> Any: ...

@@ -132,6 +132,8 @@ def estimate_from_buckets(counted: BucketTally, method: str | None = None, **opt
         return estimate_from_tally(tally, method, **options)
 
     result = estimated(counted.tally)
+    if counted.holds_single_rows:
+        return result
     world: Any = {
         "scenario": check_scenario(options.get("scenario", DEFAULT_SCENARIO)),
         "label_noise": check_label_noise(options.get("label_noise", 0.0)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -73,18 +73,14 @@ class SelectionInference(MetricIntervals):
         """The interval of a metric whose value is ``known``, and what the sample alone would give at its tilt."""
         if metric.ignores_class_prior or getattr(metric, "counted", False):
             return self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
-        ends = []
-        for share in self._shares:
-            values = self._values(metric, threshold, share, parameters)
-            if values is None:
-                reach = self._moved(metric, threshold, share, parameters)
-            else:
-                values, tail = values[~np.isnan(values)], self.resampling.tail
-                reach = percentiles(values, tail, tail) if values.size else None
-            ends += [] if reach is None else [reach]
-        if not ends:
+        own = None if metric.construction is None else metric.construction(**parameters)
+        ends = self._ends(metric, threshold, parameters)
+        if ends is None:
             return None
-        low, high = min(low for low, _ in ends), max(high for _, high in ends)
+        if own is not None and own.fitted is not None:  # a number of places along the list, whose ends fit together
+            elsewhere = partial(self._known_ends, metric, threshold)
+            ends = own.fitted(self.evidence, parameters, elsewhere, self._fitted.setdefault(metric.compute, {}))
+        low, high = ends
         if self.choice is not None and metric.reads == "threshold" and threshold == self.choice.threshold:
             low, high = self._of_choice(metric, known, (low, high), parameters)
         low, high = holding(known, low, high)
@@ -100,6 +96,28 @@ class SelectionInference(MetricIntervals):
         method = METHOD if factor == 1 else f"{METHOD}, errors of the rows times {factor:.3g}"
         result = Interval(low, high, confidence, method, self.practice.guarantee)
         return MetricInterval(result, result)
+
+    def _ends(self, metric: Measured, threshold: float | None, parameters: Any) -> Ends | None:
+        """Before anything is known of the value: the widest ends of all shares."""
+        ends = []
+        for share in self._shares:
+            values = self._values(metric, threshold, share, parameters)
+            if values is None:
+                reach = self._moved(metric, threshold, share, parameters)
+            else:
+                values, tail = values[~np.isnan(values)], self.resampling.tail
+                reach = percentiles(values, tail, tail) if values.size else None
+            ends += [] if reach is None else [reach]
+        return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
+
+    def _known_ends(self, metric: Measured, threshold: float | None, parameters: Any) -> Ends:
+        """With no ends, all values are possible."""
+        return self._ends(metric, threshold, parameters) or (metric.lowest, metric.highest)
+
+    @cached_property
+    def _fitted(self) -> dict[Any, dict[float, Any]]:
+        """Ends of numbers of places along the list, which must fit together."""
+        return {}
 
     def _of_choice(self, metric: Measured, known: float, given: tuple[float, float], parameters: Any) -> Any:
         """The interval with what choosing the threshold adds: redraws at the tilt in the middle, which chose it."""
@@ -243,10 +261,7 @@ class SelectionInference(MetricIntervals):
 
     def _moved(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Ends | None:
         """Of a metric that has no form for many redraws: the sample's ends at the middle tilt, moved by other tilts."""
-        own = self.evidence.class_prior.unlabelled if share is None else share
-        tilts = self.tilts
-        others = tilts.quantiles(own, tilts.levels, self.practice.at_thresholds).tolist()
-        middle, *others = (tilts.rows_at(tilt, own) for tilt in (tilts.median(own), *others))
+        middle, others, estimator = self._at_tilts(self.evidence.class_prior.unlabelled if share is None else share)
 
         def value_of(rows: Evidence, prior: float) -> float:
             extra = () if metric.reads == "ranking" else (threshold,)
@@ -255,12 +270,24 @@ class SelectionInference(MetricIntervals):
         value = value_of(middle, middle.class_prior.value)
         if math.isnan(value):
             return None
-        estimator = IntervalEstimator(middle, self.resampling)
         sample = estimator.of_sample(metric, value, threshold, lambda prior: value_of(middle, prior), **parameters)
         if sample is None:
             return None
         moved = np.array([value_of(rows, rows.class_prior.value) for rows in others]) - value
         return mixed(value, sample.low, sample.high, moved, self.resampling.tail)
+
+    def _at_tilts(self, share: float) -> tuple[Evidence, list[Evidence], IntervalEstimator]:
+        """The rows at the middle tilt, at others, and what finds intervals of the former."""
+        if share not in self._tilted:
+            tilts = self.tilts
+            others = tilts.quantiles(share, tilts.levels, self.practice.at_thresholds).tolist()
+            middle, *rest = (tilts.rows_at(tilt, share) for tilt in (tilts.median(share), *others))
+            self._tilted[share] = middle, rest, IntervalEstimator(middle, self.resampling)
+        return self._tilted[share]
+
+    @cached_property
+    def _tilted(self) -> dict[float, tuple[Evidence, list[Evidence], IntervalEstimator]]:
+        return {}
 
 
 def _areas(tables: Contingency) -> tuple[Floats, Floats]:

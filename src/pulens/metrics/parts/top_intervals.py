@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from pulens.counts.tally import Tally
+from pulens.evidence import Evidence
 from pulens.inference.kernels.quantiles import (
     effective_degrees_of_freedom,
     jeffreys_quantiles,
@@ -222,30 +224,42 @@ class PrecisionAtPlace(RecallAtPlace):
     def ends(self, prior: float | None, tail: float) -> Limits:
         if self._needs_redraws:  # of which each has counts that fit together
             return super().ends(prior, tail)
-        ranked = RankedList.of(self._tally, self.shop.evidence.assumptions)
-        k = self._k(self._rows)
-        ends, between = ranked.places_with(k)
         kept = self.shop.along_the_list.setdefault((prior, tail), {})
+        return self.fitted(
+            self.shop.evidence, self.target.parameters, lambda k: self._ends_at(k["k"], prior, tail), kept
+        )
+
+    @staticmethod
+    def fitted(
+        evidence: Evidence,
+        parameters: Mapping[str, Any],
+        ends_at: Callable[[dict[str, Any]], Limits],
+        kept: dict[float, Any],
+    ) -> Limits:
+        """Ends that fit those of other places, which ``ends_at`` finds each by itself and ``kept`` remembers."""
+
+        def counts(place: float) -> tuple[float, float]:
+            low, high = ends_at({**parameters, "k": round(place)})  # 1.0 could be all rows
+            return min(max(place * low, 0.0), place), min(max(place * high, 0.0), place)
+
+        ranked = RankedList.of(evidence.tally, evidence.assumptions)
+        k = rows_of(parameters.get("k", 0.1), ranked.rows, "an interval")
+        ends, between = ranked.places_with(k)
         if not kept:
-            each = np.array([(0.0, 0.0), *(self._counts(place, prior, tail) for place in ends[1:])])
+            each = np.array([(0.0, 0.0), *map(counts, ends[1:])])
             outwards = rising_with(np.array(ends), each[:, 0])[0], rising_with(np.array(ends), each[:, 1])[1]
             kept.update(zip(ends, zip(*outwards, strict=True), strict=True))
         for index, place in enumerate(between):
             if place not in kept:
                 known = [*ends, *between[:index]]
-                own, reach = self._counts(place, prior, tail), np.array(known)
-                fitted = np.array([kept[other] for other in known]).T
+                own, reach = counts(place), np.array(known)
+                sides = np.array([kept[other] for other in known]).T
                 kept[place] = tuple(
                     cut_between(end, place, *around(reach, place, side, reach))
-                    for end, side in zip(own, fitted, strict=True)
+                    for end, side in zip(own, sides, strict=True)
                 )
         low, high = kept[k]
         return low / k, high / k
-
-    def _counts(self, k: float, prior: float | None, tail: float) -> tuple[float, float]:
-        """Ends of the number of positives among the first k rows."""
-        low, high = self._ends_at(k, prior, tail)
-        return min(max(k * low, 0.0), k), min(max(k * high, 0.0), k)
 
 
 @dataclass(frozen=True)
