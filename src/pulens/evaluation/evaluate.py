@@ -27,6 +27,7 @@ from pulens.evidence.review_options import ReviewOptions
 from pulens.frozen import FrozenMapping, offered
 from pulens.inference.intervals import Choice, MetricIntervals
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
+from pulens.inference.measured import Target
 from pulens.inputs import ReadOptions
 from pulens.inputs.frames import keeps_library
 from pulens.inputs.queries import Queries, read_queries
@@ -288,7 +289,7 @@ class Evaluation:
         def at(prior: float) -> float:
             return value(metric, tally, self.evidence.assumptions_at(prior), self.threshold)
 
-        effect = None if self._intervals is None else self._intervals.design_effect(metric, self.threshold, at)
+        effect = None if self._intervals is None else self._intervals.design_effect(Target(metric, at, self.threshold))
         return Clustering.of(self.evidence, first, effect)
 
     @cached_property

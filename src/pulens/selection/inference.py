@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -14,17 +13,16 @@ from pulens.containers import distinct
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
-from pulens.inference.bootstrap import values_at_threshold
 from pulens.inference.chosen import Choice, limits_of_choice
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.jackknife import redraw_buckets
 from pulens.inference.kernels.quantiles import percentiles, quantiles
 from pulens.inference.kernels.redraws import BootstrapCounts
 from pulens.inference.kernels.resampling import Resampling
-from pulens.inference.measured import Measured
+from pulens.inference.measured import Target
 from pulens.inference.percentile import AveragePrecisionReadTwice
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, holding
-from pulens.inference.replicates import Replicates
+from pulens.inference.threshold import values_of
 from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
 from pulens.selection.distortion import distort, label_frequency
@@ -60,24 +58,16 @@ class SelectionInference(MetricIntervals):
         """The machinery of random labels: its redraws are ours, before they are tilted."""
         return IntervalEstimator(self.evidence, self.resampling)
 
-    def of(
-        self,
-        metric: Measured,
-        known: float,
-        threshold: float | None,
-        value_at: Callable[[float], float],
-        *,
-        cut: float = 0.0,
-        **parameters: Any,
-    ) -> MetricInterval | None:
+    def of(self, target: Target, known: float, cut: float = 0.0) -> MetricInterval | None:
         """The interval of a metric whose value is ``known``, and what the sample alone would give at its tilt."""
+        metric, threshold = target.metric, target.threshold
         if metric.ignores_class_prior or getattr(metric, "counted", False):
-            return self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
+            return self._random.of(target, known, cut)
         ends = []
         for share in self._shares:
-            values = self._values(metric, threshold, share, parameters)
+            values = self._values(target, share)
             if values is None:
-                reach = self._moved(metric, threshold, share, parameters)
+                reach = self._moved(target, share)
             else:
                 values, tail = values[~np.isnan(values)], self.resampling.tail
                 reach = percentiles(values, tail, tail) if values.size else None
@@ -86,10 +76,10 @@ class SelectionInference(MetricIntervals):
             return None
         low, high = min(low for low, _ in ends), max(high for _, high in ends)
         if self.choice is not None and metric.reads == "threshold" and threshold == self.choice.threshold:
-            low, high = self._of_choice(metric, known, (low, high), parameters)
+            low, high = self._of_choice(target, known, (low, high))
         low, high = holding(known, low, high)
         if self.resampling.factor != 1:  # more was drawn than rows: what that adds is what it adds for random labels
-            wide = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
+            wide = self._random.of(target, known, cut)
             added = 1 - 1 / self.resampling.factor**2
             if wide is not None:
                 low = known - math.hypot(known - low, math.sqrt(added) * (known - wide.sample.low))
@@ -101,14 +91,12 @@ class SelectionInference(MetricIntervals):
         result = Interval(low, high, confidence, method, self.practice.guarantee)
         return MetricInterval(result, result)
 
-    def _of_choice(self, metric: Measured, known: float, given: tuple[float, float], parameters: Any) -> Any:
+    def _of_choice(self, target: Target, known: float, given: tuple[float, float]) -> Any:
         """The interval with what choosing the threshold adds: redraws at the tilt in the middle, which chose it."""
         again = self._again
-
-        def values(replicates: Replicates) -> Floats:
-            return values_at_threshold(metric.compute, replicates.tables(), metric.lowest, metric.highest, **parameters)
-
-        errors = again.chosen_at(again.evidence.class_prior.unlabelled).errors(values)
+        errors = again.chosen_at(again.evidence.class_prior.unlabelled).errors(
+            lambda replicates: values_of(target, replicates.tables())
+        )
         return limits_of_choice(known, errors, again.tail(self.resampling.tail), given)
 
     @cached_property
@@ -124,17 +112,12 @@ class SelectionInference(MetricIntervals):
             return (None,)
         return tuple(doubt.over(PRIORS_IN_RANGE)) if doubt.treatment == "range" else (doubt.over(1)[0],)
 
-    def _values(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats | None:
+    def _values(self, target: Target, share: float | None) -> Floats | None:
         """The metric in redraws of rows, tilt and, without a share, class prior; ``None`` where it has no such form."""
+        metric = target.metric
         if metric.reads == "threshold":
-            return values_at_threshold(
-                metric.compute,
-                self._table(float(threshold or 0.0), share),
-                metric.lowest,
-                metric.highest,
-                **parameters,
-            )
-        own = None if metric.construction is None else metric.construction(**parameters)
+            return values_of(target, self._table(float(target.threshold or 0.0), share))
+        own = None if metric.construction is None else metric.construction(**target.parameters)
         return self._ranked[share][RANKED.index(own)] if own in RANKED else None
 
     def _tilts(self, share: float | None, priors: Floats, spread: float = 1.0) -> Floats:
@@ -241,22 +224,22 @@ class SelectionInference(MetricIntervals):
             for at, share in enumerate(self._shares)
         }
 
-    def _moved(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Ends | None:
+    def _moved(self, target: Target, share: float | None) -> Ends | None:
         """Of a metric that has no form for many redraws: the sample's ends at the middle tilt, moved by other tilts."""
         own = self.evidence.class_prior.unlabelled if share is None else share
-        tilts = self.tilts
+        metric, tilts = target.metric, self.tilts
         others = tilts.quantiles(own, tilts.levels, self.practice.at_thresholds).tolist()
         middle, *others = (tilts.rows_at(tilt, own) for tilt in (tilts.median(own), *others))
 
         def value_of(rows: Evidence, prior: float) -> float:
-            extra = () if metric.reads == "ranking" else (threshold,)
-            return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **parameters))
+            extra = () if metric.reads == "ranking" else (target.threshold,)
+            return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **target.parameters))
 
         value = value_of(middle, middle.class_prior.value)
         if math.isnan(value):
             return None
         estimator = IntervalEstimator(middle, self.resampling)
-        sample = estimator.of_sample(metric, value, threshold, lambda prior: value_of(middle, prior), **parameters)
+        sample = estimator.of_sample(replace(target, value_at=lambda prior: value_of(middle, prior)), value)
         if sample is None:
             return None
         moved = np.array([value_of(rows, rows.class_prior.value) for rows in others]) - value
