@@ -920,7 +920,8 @@ def _with_reviews(
     fixed = fixed_threshold(checked, threshold, asked.reviewed_above)
     choice = "given" if threshold is not None else "fixed before the check"
     if design.facets & {"cells", "clusters"}:
-        grouped = GroupedReviews.read(labels, scores, said, asked, design.strata, scenario=question.scenario)
+        known: dict[str, Any] = {"scenario": question.scenario, "rows": checked.rows}
+        grouped = GroupedReviews.read(labels, scores, said, asked, design.strata, **known)
         rows = grouped.gathered(question, design.split)
     else:
         if question.is_silent_on_prior and checked.prior_of_audit is not None:
