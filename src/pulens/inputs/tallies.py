@@ -318,8 +318,7 @@ def _count_jointly(source: Any, names: list[str], reading: ReadOptions) -> Joint
             check_scores_of(engine)
     _refuse_conditions(reading)
     if isinstance(source, str | Path):
-        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
-        return joint_from_file(source, reading.label, names, coding=coding, **options)
+        return joint_from_file(source, names, reading)
     samples = {name: read_sample(source, **replace(reading, score=name).rows, allow_one_kind=True) for name in names}
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, samples[names[0]].labels)
 
@@ -579,8 +578,7 @@ def _read(
 
         return _one_score(read_tally_file(source).tally, reading.score)
     if scores is None and isinstance(source, str | Path):
-        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
-        return tally_from_file(source, reading.columns, coding=reading.coding, **options)
+        return tally_from_file(source, reading)
     return Tally.from_sample(read_sample(source, scores, **reading.rows, allow_one_kind=allow_one_kind))
 
 
