@@ -16,7 +16,8 @@ class Answer:
     """A dataclass that says what it holds; ``_keys`` names what, where that is not its fields in their order.
 
     A key may have another name than the attribute: ``"strata=rates"`` has the rates under ``"strata"``, and
-    ``"rows=counts.rows"`` the rows of the counts, ``None`` where there are no counts.
+    ``"rows=counts.rows"`` the rows of the counts, ``None`` where there are no counts. ``"worth?"`` is left out where
+    there is none, or nothing in it.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, slots=True)
@@ -33,8 +34,13 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; what is not finite becomes ``None``."""
         keys = self._keys or tuple(self.__dataclass_fields__)  # type: ignore[attr-defined]
-        pairs = (key.split("=") for key in keys)
-        return {names[0]: plain(_followed(self, names[-1])) for names in pairs}
+        answer = {}
+        for key in keys:
+            name, _, path = key.partition("=")
+            value = plain(_followed(self, path or name.rstrip("?")))
+            if not name.endswith("?") or value not in (None, "", [], {}):
+                answer[name.rstrip("?")] = value
+        return answer
 
 
 def _followed(value: Any, path: str) -> Any:

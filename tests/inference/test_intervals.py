@@ -15,6 +15,7 @@ from pulens.estimate import Interval
 from pulens.evidence import gather
 from pulens.inference.intervals import IntervalEstimator
 from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.measured import Target
 from pulens.metrics import METRICS
 from pulens.metrics.parts.measure import estimate
 from pulens.metrics.parts.metric import Metric
@@ -236,7 +237,7 @@ def test_metrics_of_counts_at_a_threshold_are_redrawn_too() -> None:
     metric = Metric(labelled_rate, "Share of labelled rows above", reads="counts", needs_class_prior=False)
     known = labelled_rate(evidence.tally, 1.0, None)
     doubts = IntervalEstimator(evidence, Resampling())
-    looped = doubts.of(metric, known, 1.0, lambda prior: known).interval
+    looped = doubts.of(Target(metric, lambda prior: known, 1.0), known).interval
     exact = estimate("recall", METRICS["recall"], evidence, threshold=1.0, doubts=doubts).interval
     assert (looped.low, looped.high) == pytest.approx((exact.low, exact.high), abs=0.015)
 

@@ -15,7 +15,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 import pulens
 from pulens.metrics import METRICS
-from pulens.metrics.parts.labelling_range import range_at_threshold
+from pulens.metrics.parts.labelling_range import Favoured, range_at_threshold
 from pulens.recovery.labelling import lowest_mean, mean_range, precision_sum, precision_sum_range, rate_range
 from pulens.recovery.possible_worlds import PossibleWorlds
 from tests_support import pu_rows
@@ -226,7 +226,7 @@ def test_errors_of_the_ends_are_the_spread_of_samples(scenario: str, name: str) 
         evidence = pulens.evidence.gather(labels, scores, class_prior=0.2, scenario=scenario)
         metric = METRICS[name]
         if metric.other_labelling is None:
-            reach = range_at_threshold(evidence, metric.compute, 1.0, 3.0, "high", {})
+            reach = range_at_threshold(evidence, Favoured(metric, 3.0, "high", 1.0, {}))
         else:
             reach = metric.other_labelling.up_to(evidence, 3.0, "high", 0.0)
         lows.append(reach.low)

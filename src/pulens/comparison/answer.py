@@ -8,6 +8,7 @@ from math import nan
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+from pulens.answer import Answer, written
 from pulens.comparison.bands import Bands
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
@@ -40,12 +41,18 @@ OFFERED = (
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
+class Comparison(Answer):
     """Which model is best, by how much, how sure that is, and whether the class prior decides.
 
     ``estimates[metric][model]``, ``differences[metric]`` (all pairs) and ``order[metric]`` hold the numbers; the
     verdict is about the first metric.
     """
+
+    _keys = (
+        *("models", "verdict", "winner", "metric", "class_prior", "class_prior_by?=prior_by", "scenario", "labelling"),
+        *("label_noise=evidence.label_noise", "within?", "confidence", "redraws", "clusters", "warnings=notices"),
+        *("counts=_counts", "metrics=_by_metric", "worth?", "k?", "reviewed?"),
+    )
 
     models: tuple[str, ...]
     evidence: Evidence  # of the first model; the assumptions are the same for all
@@ -165,36 +172,15 @@ class Comparison:
             f"{nearest(unknown, self.models)}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        labelled, unlabelled, negative = self.totals
+    @property
+    def _counts(self) -> Mapping[str, float]:
+        return dict(zip(("labelled", "unlabelled", "known_negative"), self.totals, strict=True))
+
+    @property
+    def _by_metric(self) -> Mapping[str, Any]:
         return {
-            "models": list(self.models),
-            "verdict": self.verdict,
-            "winner": self.winner,
-            "metric": self.metric,
-            "class_prior": self.class_prior.to_dict(),
-            **({"class_prior_by": dict(self.prior_by)} if self.prior_by else {}),
-            "scenario": str(self.scenario),
-            "labelling": self.labelling,
-            "label_noise": self.evidence.label_noise,
-            **({"within": list(self.within)} if self.within else {}),
-            "confidence": self.confidence,
-            "redraws": self.redraws,
-            "clusters": None if self.clusters is None else self.clusters.to_dict(),
-            "warnings": [str(notice) for notice in self.notices],
-            "counts": {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative},
-            "metrics": {
-                name: {
-                    "estimates": {model: result.to_dict() for model, result in estimates.items()},
-                    "differences": [pair.to_dict() for pair in self.differences[name]],
-                    "order": self.order[name].to_dict(),
-                }
-                for name, estimates in self.estimates.items()
-            },
-            **({} if self.worth is None else {"worth": self.worth.to_dict()}),
-            **({} if self.k is None else {"k": self.k}),
-            **({} if self.reviewed is None else {"reviewed": self.reviewed.to_dict()}),
+            name: {"estimates": estimates, "differences": self.differences[name], "order": self.order[name]}
+            for name, estimates in self.estimates.items()
         }
 
     def __str__(self) -> str:
@@ -233,13 +219,9 @@ class Comparison:
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, differences, order over the class prior; written to ``path`` if given."""
-        from pulens.atomic_write import write_whole
         from pulens.report.comparison_page import comparison_page
 
-        page = comparison_page(self, title=title)
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return written(path, comparison_page(self, title=title))
 
     def plot(self, axes: Any = None, metric: str | None = None) -> Any:
         """Draw the differences and the order over the class prior; returns both axes."""

@@ -26,6 +26,7 @@ from pulens.inference.intervals import interval_estimator
 from pulens.inference.kernels.holm import holm
 from pulens.inference.kernels.jackknife import FEWEST_BUCKETS, student_quantile
 from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.measured import Target
 from pulens.inference.policy import ends_in_doubt
 from pulens.inference.prior_uncertainty import holding
 from pulens.inputs import ReadOptions, read_buckets
@@ -104,7 +105,7 @@ def differences_of_clusters(
             return raw_value(metric, *evidence.rows_at(setting), at)
 
         estimator = interval_estimator(evidence, resampling)
-        method = ClusterJackknife(estimator, estimator.target(metric, at, value, {}))
+        method = ClusterJackknife(estimator, estimator.target(Target(metric, value, at)))
         known = estimator.known_of_prior(method.target).of_contrast()
         models[model] = method.at(value, method.replicates, next(iter(models.values())).doubt if models else known)
     pairs = list(combinations(models, 2))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.confidence import check_confidence
 from pulens.estimate import Interval
 from pulens.inference.kernels.quantiles import expanded_tail, percentiles
@@ -22,7 +22,7 @@ FEWEST_LABELLED = 2  # of which anything can be said of how rows differ
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Answer):
     """How much one model's metric exceeds another's, and how sure that is.
 
     ``probability`` is the share of redraws in which the first model is the better one. ``p_value`` is about this
@@ -32,6 +32,11 @@ class Difference:
     >>> print(Difference("roc_auc", "a", "b", 0.03, Interval(0.01, 0.05, 0.95, "percentile"), 0.99, 0.004, 0.004))
     a - b: roc_auc +0.030 [0.010, 0.050], better with probability 0.99, p 0.004
     """
+
+    _keys = (
+        *("first", "second", "value", "probability", "p_value", "adjusted_p_value", "interval"),
+        "undefined_because?",
+    )
 
     metric: str
     first: str
@@ -54,19 +59,6 @@ class Difference:
             f"{self.first} - {self.second}: {self.metric} {self.value:+.3f} {self.interval}, better with probability "
             f"{self.probability:.2f}, p {self.adjusted_p_value:.3f}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        answer: dict[str, Any] = {"first": self.first, "second": self.second}
-        numbers = ("value", "probability", "p_value", "adjusted_p_value")
-        answer |= {name: _plain(getattr(self, name)) for name in numbers}
-        answer["interval"] = None if self.interval is None else self.interval.to_dict()
-        if self.undefined_because:
-            answer["undefined_because"] = self.undefined_because
-        return answer
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,6 +41,7 @@ from pulens.evidence import Design, Evidence, IntervalOptions, few_clusters
 from pulens.frozen import offered
 from pulens.inference.intervals import EstimatesIntervals
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
+from pulens.inference.measured import Target
 from pulens.inference.method import IntervalMethod
 from pulens.inference.policy import ends_in_doubt
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, holding
@@ -725,7 +726,7 @@ class _Deciding:
         def at(share: float) -> float:
             return metric_value(METRICS[name], rows.tally, rows.assumptions_at(share), threshold)
 
-        return estimator.method(estimator.target(METRICS[name], threshold, at, {}))
+        return estimator.method(estimator.target(Target(METRICS[name], at, threshold)))
 
     def _as_evaluated(self, name: str, threshold: float) -> Estimate:
         """What an evaluation says at a threshold that was not chosen by these labels."""

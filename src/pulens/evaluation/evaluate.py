@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 import numpy as np
 
 from pulens import curves
-from pulens.answer import ShownAsText
-from pulens.atomic_write import write_whole
+from pulens.answer import ShownAsText, written
 from pulens.counts.tally import Tally
 from pulens.diagnostics import chosen_threshold, diagnose, hardly_known, impossible_areas, impossible_rate
 from pulens.errors import AssumptionError, InputError, PulensError, shown
@@ -27,6 +26,7 @@ from pulens.evidence.review_options import ReviewOptions
 from pulens.frozen import FrozenMapping, offered
 from pulens.inference.intervals import Choice, MetricIntervals
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
+from pulens.inference.measured import Target
 from pulens.inputs import ReadOptions
 from pulens.inputs.frames import keeps_library
 from pulens.inputs.queries import Queries, read_queries
@@ -288,7 +288,7 @@ class Evaluation:
         def at(prior: float) -> float:
             return value(metric, tally, self.evidence.assumptions_at(prior), self.threshold)
 
-        effect = None if self._intervals is None else self._intervals.design_effect(metric, self.threshold, at)
+        effect = None if self._intervals is None else self._intervals.design_effect(Target(metric, at, self.threshold))
         return Clustering.of(self.evidence, first, effect)
 
     @cached_property
@@ -563,7 +563,6 @@ class Evaluation:
         """Plain Python values, ready for JSON; the verdict and the assumptions are those of every other rendering."""
         from pulens.report.summary import summarise
 
-        labelled, unlabelled, negative = self.tally.totals
         random = {name: {"value": _finite(result.value)} for name, result in self._values_if_random.items()}
         return {
             **summarise(self).to_dict(),
@@ -572,12 +571,7 @@ class Evaluation:
             "other_scenario": None if self.other_scenario is None else self.other_scenario.to_dict(),
             "target_population": self.target_population,
             "label_noise": self.evidence.label_noise,
-            "counts": {
-                "labelled": labelled,
-                "unlabelled": unlabelled,
-                "known_negative": negative,
-                "distinct_scores": len(self.tally),
-            },
+            "counts": self._counts,
             "clusters": None if self.clusters is None else self.clusters.to_dict(),
             "labelling": self.labelling,
             "contradiction": None if self.contradiction is None else self.contradiction.to_dict(),
@@ -592,6 +586,12 @@ class Evaluation:
             **({} if self.identified is None else {"identified": self.identified.to_dict()}),
             **({} if self.cells is None else {"within": self.cells.to_dict()}),
         }
+
+    @property
+    def _counts(self) -> dict[str, float]:
+        labelled, unlabelled, negative = self.tally.totals
+        rows = {"labelled": labelled, "unlabelled": unlabelled, "known_negative": negative}
+        return {**rows, "distinct_scores": len(self.tally)}
 
     @cached_property
     def _values_if_random(self) -> Mapping[str, Estimate]:
@@ -658,10 +658,7 @@ class Evaluation:
         """
         from pulens.report import evaluation_page
 
-        page = evaluation_page(self, title=title, scores_are=scores_are, tops=self._tops(top))
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return written(path, evaluation_page(self, title=title, scores_are=scores_are, tops=self._tops(top)))
 
     def _tops(self, top: Any) -> list[Top]:
         return [self.top(k) for k in (top if isinstance(top, list | tuple) else [top])]
@@ -671,10 +668,7 @@ class Evaluation:
         """Verdict, warnings, tables and assumptions as Markdown, ``top`` rows first; written to ``path`` if given."""
         from pulens.report import evaluation_markdown
 
-        text = evaluation_markdown(self, title=title, tops=self._tops(top))
-        if path is not None:
-            write_whole(path, text)
-        return text
+        return written(path, evaluation_markdown(self, title=title, tops=self._tops(top)))
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the ROC and precision-recall curves, the uncorrected ones behind them; returns the axes."""
@@ -926,7 +920,8 @@ def _with_reviews(
     fixed = fixed_threshold(checked, threshold, asked.reviewed_above)
     choice = "given" if threshold is not None else "fixed before the check"
     if design.facets & {"cells", "clusters"}:
-        grouped = GroupedReviews.read(labels, scores, said, asked, design.strata, scenario=question.scenario)
+        known: dict[str, Any] = {"scenario": question.scenario, "rows": checked.rows}
+        grouped = GroupedReviews.read(labels, scores, said, asked, design.strata, **known)
         rows = grouped.gathered(question, design.split)
     else:
         if question.is_silent_on_prior and checked.prior_of_audit is not None:

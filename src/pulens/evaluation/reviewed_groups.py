@@ -59,11 +59,19 @@ class GroupedReviews:
 
     @classmethod
     def read(
-        cls, labels: Any, scores: Any, reading: ReadOptions, asked: ReviewOptions, within: Any, *, scenario: str
+        cls,
+        labels: Any,
+        scores: Any,
+        reading: ReadOptions,
+        asked: ReviewOptions,
+        within: Any,
+        *,
+        scenario: str,
+        rows: Reviews | None = None,
     ) -> GroupedReviews:
-        """Join the answers, and read the cell and the cluster of every row of a table, or take those of arrays."""
+        """Join the answers, unless that was done, and read the cell and the cluster of every row, or take arrays'."""
         plain = replace(reading, cluster=None)
-        rows = row_reviews(labels, scores, plain, asked, scenario=scenario)
+        rows = row_reviews(labels, scores, plain, asked, scenario=scenario) if rows is None else rows
         columns: tuple[str, ...] = ("cell",)
         cluster, values = reading.cluster, within
         if scores is None:

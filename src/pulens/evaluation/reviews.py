@@ -284,22 +284,17 @@ def row_reviews(labels: Any, scores: Any, reading: ReadOptions, asked: ReviewOpt
         _refuse_other_scenario(planned, scenario)
         ids = None if plan.id is None else column_of(labels, scores, plan.id, reading)
         return of_plan(planned, plan, sample, ids)
-    if asked.reviews is None:
-        return Reviews.reviewed_above(
-            sample.labels,
-            sample.scores,
-            asked.reviewed_above,
-            below_share=asked.reviewed_below_share,
-            scenario=scenario,
-        )
-    log = ReviewLog.of(asked.reviews, id=asked.id)
-    ids = None if asked.id is None else column_of(labels, scores, asked.id, reading)
-    if asked.reviewed_above is None:
-        return Reviews.joined(log, sample.labels, sample.scores, ids=ids, scenario=scenario)
-    indices = log.places(len(sample), ids)
-    kept, notices = log.once(indices)
-    answers = np.full(len(sample), UNCHECKED, np.int8)
-    answers[indices[kept]] = log.answers[kept]
+    answers: Any = None
+    notices: tuple[Notice, ...] = ()
+    if asked.reviews is not None:
+        log = ReviewLog.of(asked.reviews, id=asked.id)
+        ids = None if asked.id is None else column_of(labels, scores, asked.id, reading)
+        if asked.reviewed_above is None:
+            return Reviews.joined(log, sample.labels, sample.scores, ids=ids, scenario=scenario)
+        indices = log.places(len(sample), ids)
+        kept, notices = log.once(indices)
+        answers = np.full(len(sample), UNCHECKED, np.int8)
+        answers[indices[kept]] = log.answers[kept]
     result = Reviews.reviewed_above(
         sample.labels,
         sample.scores,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.answer import written
+from pulens.answer import Answer, written
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
@@ -69,8 +69,15 @@ _READ_HERE = (
 
 
 @dataclass(frozen=True)
-class Segment:
+class Segment(Answer):
     """One row of the table: an evaluation, where its class prior came from, and the numbers found for it."""
+
+    _keys = (
+        *("segment=_own", "prior_source", "class_prior=evaluation.class_prior", "scenario=evaluation.scenario"),
+        *("target_population=evaluation.target_population", "label_noise=evaluation.evidence.label_noise"),
+        *("counts=evaluation._counts", "threshold=evaluation.threshold"),
+        *("threshold_choice=evaluation.threshold_choice", "estimates", "warnings=notices"),
+    )
 
     name: Any
     evaluation: Evaluation
@@ -82,28 +89,9 @@ class Segment:
     def title(self) -> str:
         return title_of(self.name)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain Python values, ready for JSON."""
-        evaluation = self.evaluation
-        labelled, unlabelled, negative = evaluation.tally.totals
-        return {
-            "segment": plain_of(self.name),
-            "prior_source": self.prior_source,
-            "class_prior": evaluation.class_prior.to_dict(),
-            "scenario": str(evaluation.scenario),
-            "target_population": evaluation.target_population,
-            "label_noise": evaluation.evidence.label_noise,
-            "counts": {
-                "labelled": labelled,
-                "unlabelled": unlabelled,
-                "known_negative": negative,
-                "distinct_scores": len(evaluation.tally),
-            },
-            "threshold": evaluation.threshold if np.isfinite(evaluation.threshold) else None,
-            "threshold_choice": evaluation.threshold_choice,
-            "estimates": {name: result.to_dict() for name, result in self.estimates.items()},
-            "warnings": [str(notice) for notice in self.notices],
-        }
+    @property
+    def _own(self) -> Any:
+        return plain_of(self.name)
 
 
 class Segments(Mapping[Any, Segment]):

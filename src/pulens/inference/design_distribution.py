@@ -7,7 +7,7 @@ which the class prior may be: a share, or one for each stratum; ``None`` asks fo
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,7 +18,7 @@ from pulens.inference.chosen import Chooser, ChosenReplicates
 from pulens.inference.kernels.jackknife import ClusterCounts
 from pulens.inference.kernels.quantiles import expanded_tail
 from pulens.inference.kernels.resampling import Resampling
-from pulens.inference.measured import Measured, Target
+from pulens.inference.measured import Target
 from pulens.inference.method import Limits
 from pulens.inference.prior_uncertainty import KnownOfPrior
 from pulens.inference.recovered_counts import recovered_counts
@@ -37,11 +37,9 @@ class DesignDistribution(ABC):
     words: ClassVar[Mapping[str, str]]  # methods by what they are for, as intervals name them
     takes_own_methods: ClassVar[bool]  # of metrics, whatever these ask of the rows
 
-    @abstractmethod
-    def target(
-        self, metric: Measured, threshold: float | None, value_at: Callable[[Any], float], parameters: Mapping[str, Any]
-    ) -> Target:
-        """A metric whose value at a setting of the class prior ``value_at`` gives, where this design does not."""
+    def target(self, asked: Target) -> Target:
+        """The number that was asked for, with its value at a setting of the class prior as this design finds it."""
+        return asked
 
     @abstractmethod
     def known_of_prior(self, target: Target) -> KnownOfPrior:

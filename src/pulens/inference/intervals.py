@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import singledispatch
 from typing import Any, NamedTuple
@@ -45,28 +44,17 @@ class MetricIntervals(ABC):
     evidence: Any
 
     @abstractmethod
-    def of(
-        self,
-        metric: Any,
-        known: float,
-        threshold: float | None,
-        value_at: Callable[[float], float],
-        *,
-        cut: float = 0.0,
-        **parameters: Any,
-    ) -> MetricInterval | None:
-        """The interval of a metric whose value is ``known``; ``value_at`` gives the value at another class prior.
+    def of(self, target: Target, known: float, cut: float = 0.0) -> MetricInterval | None:
+        """The interval of a number whose value is ``known``; ``cut`` is what clipping added to that (``Clipped``).
 
-        ``cut`` is what clipping added to the value. ``None`` where the metric is undefined in every redraw.
+        ``None`` where the number is undefined in every redraw.
         """
 
     def of_threshold(self) -> Interval | None:
         """Where redraws choose their threshold; ``None`` where it was given, or redraws choose none."""
         return None
 
-    def design_effect(
-        self, metric: Any, threshold: float | None, value_at: Callable[[float], float], **parameters: Any
-    ) -> float | None:
+    def design_effect(self, target: Target) -> float | None:
         """How many times the variance is what it would be if rows were independent; ``None`` where that is unknown."""
         return None
 
@@ -83,35 +71,14 @@ class EstimatesIntervals(DesignDistribution, MetricIntervals):
         low, high = holding(self.choice.threshold, *ends)
         return Interval(low, high, self.resampling.confidence, "percentile of redraws")
 
-    def of(
-        self,
-        metric: Measured,
-        known: float,
-        threshold: float | None,
-        value_at: Callable[[Any], float],
-        *,
-        cut: float = 0.0,
-        **parameters: Any,
-    ) -> MetricInterval | None:
-        """The interval of a metric whose value is ``known``; ``value_at`` gives the value at another class prior.
+    def of(self, target: Target, known: float, cut: float = 0.0) -> MetricInterval | None:
+        target = self.target(target)
+        return in_doubt(self.method(target), self.known_of_prior(target), target.metric, known, self.resampling, cut)
 
-        ``cut`` is what clipping added to the value (``Clipped``). ``None`` where the
-        metric is undefined in every redraw.
-        """
-        target = self.target(metric, threshold, value_at, parameters)
-        return in_doubt(self.method(target), self.known_of_prior(target), metric, known, self.resampling, cut)
-
-    def of_sample(
-        self,
-        metric: Measured,
-        known: float,
-        threshold: float | None,
-        value_at: Callable[[Any], float],
-        **parameters: Any,
-    ) -> Interval | None:
-        """What the rows alone leave open of a metric, the class prior as it is."""
-        target = self.target(metric, threshold, value_at, parameters)
-        return _of_sample(self.method(target), self.known_of_prior(target), metric, known, self.resampling)[1]
+    def of_sample(self, target: Target, known: float) -> Interval | None:
+        """What the rows alone leave open of a number, the class prior as it is."""
+        target = self.target(target)
+        return _of_sample(self.method(target), self.known_of_prior(target), target.metric, known, self.resampling)[1]
 
     def method(self, target: Target) -> MetricIntervalMethod:
         if not self.is_clustered:
@@ -141,13 +108,10 @@ class EstimatesIntervals(DesignDistribution, MetricIntervals):
 class IntervalEstimator(EstimatesIntervals, SamplingDistribution):
     """The intervals of metrics of one sample of rows."""
 
-    def design_effect(
-        self, metric: Measured, threshold: float | None, value_at: Callable[[float], float], **parameters: Any
-    ) -> float | None:
-        """How many times the variance is what it would be if rows were independent; ``None`` where that is unknown."""
+    def design_effect(self, target: Target) -> float | None:
         if self.buckets.fewest < FEWEST_BUCKETS:
             return None
-        target, own = Target(metric, value_at, threshold, parameters), self.evidence.class_prior.unlabelled
+        own = self.evidence.class_prior.unlabelled
         low, high = self.independent(target).ends(own, self.resampling.tail)
         alone = (high - low) / (2 * normal_quantile(self.resampling.confidence))
         error = ClusterJackknife(self, target).error(own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 
@@ -36,8 +36,8 @@ class Target:
 
     metric: Measured
     value_at: Callable[[Any], float]
-    threshold: float | None
-    parameters: Mapping[str, Any]
+    threshold: float | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
 
 
 def depends_on_class_prior(metric: Measured, label_noise: float) -> bool:

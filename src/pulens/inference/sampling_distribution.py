@@ -19,7 +19,7 @@ from pulens.inference.design_distribution import DesignDistribution
 from pulens.inference.kernels.jackknife import JACKKNIFE, ClusterCounts, redraw_buckets
 from pulens.inference.kernels.placements import PlacementMoments, placement_moments
 from pulens.inference.kernels.redraws import BootstrapCounts, compress, redraw_tally
-from pulens.inference.measured import Measured, Target, depends_on_class_prior
+from pulens.inference.measured import Target, depends_on_class_prior
 from pulens.inference.method import Limits
 from pulens.inference.prior_draws import PriorDraws
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty
@@ -56,11 +56,6 @@ class SamplingDistribution(DesignDistribution):
         "contrast": "delete-a-bucket jackknife of the difference, Student",
         "jackknife, chosen": f"redraws of buckets with the threshold chosen again each time, and {JACKKNIFE}",
     }
-
-    def target(
-        self, metric: Measured, threshold: float | None, value_at: Callable[[Any], float], parameters: Mapping[str, Any]
-    ) -> Target:
-        return Target(metric, value_at, threshold, parameters)
 
     def known_of_prior(self, target: Target) -> PriorUncertainty:
         matters = depends_on_class_prior(target.metric, self.evidence.label_noise)

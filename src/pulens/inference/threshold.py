@@ -11,10 +11,17 @@ import numpy as np
 from pulens.inference.bootstrap import values_at_threshold
 from pulens.inference.chosen import limits_of_choice
 from pulens.inference.kernels.quantiles import row_percentiles
+from pulens.inference.measured import Target
 from pulens.inference.method import Limits
 from pulens.inference.of_metric import MetricIntervalMethod
-from pulens.inference.replicates import Replicates
+from pulens.recovery.contingency import Contingency
 from pulens.types import Floats
+
+
+def values_of(target: Target, table: Contingency) -> Floats:
+    """The metric of tables at a threshold."""
+    metric = target.metric
+    return values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **target.parameters)
 
 
 @dataclass(frozen=True)
@@ -24,10 +31,10 @@ class FixedThreshold(MetricIntervalMethod):
     fits_any_design, named = True, "fixed"
 
     def ends(self, prior: Any, tail: float) -> Limits:
-        metric, threshold = self.target.metric, float(self.target.threshold or 0.0)
+        threshold = float(self.target.threshold or 0.0)
         each, both = self.shop.tail_at(self.target, prior, tail), []
         for table in self.shop.tables_at(threshold, prior):
-            result = values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **self.target.parameters)
+            result = values_of(self.target, table)
             both.append(row_percentiles(np.broadcast_to(result, (1, self.shop.resampling.redraws)), each))
         return min(float(low[0]) for low, _ in both), max(float(high[0]) for _, high in both)
 
@@ -43,9 +50,5 @@ class ChosenThreshold(MetricIntervalMethod):
         return FixedThreshold(self.shop, self.target)
 
     def ends(self, prior: Any, tail: float) -> Limits:
-        errors = self.shop.chosen_at(prior).errors(self._values)
+        errors = self.shop.chosen_at(prior).errors(lambda replicates: values_of(self.target, replicates.tables()))
         return limits_of_choice(self.value(prior), errors, self.shop.tail(tail), self._beforehand.ends(prior, tail))
-
-    def _values(self, replicates: Replicates) -> Floats:
-        metric, table = self.target.metric, replicates.tables()
-        return values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **self.target.parameters)

@@ -170,8 +170,7 @@ def _chunks(
         yield sample.labels, sample.scores, []
         return
     if isinstance(source, str | Path):
-        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
-        yield from rows_from_file(source, reading.columns, names, coding=reading.coding, **options)
+        yield from rows_from_file(source, names, reading)
         return
     sample = read_sample(source, **reading.rows, allow_one_kind=True)
     frame = open_frame(source, *names) if names else None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,11 +18,11 @@ from pulens.counts.sample import PUSample
 from pulens.counts.tally import Tally
 from pulens.errors import InputError, shown
 from pulens.inputs.clusters import ClusterIds
-from pulens.inputs.columns import Columns, LabelCoding, check_scores, check_weights, file_row
+from pulens.inputs.columns import check_scores, check_weights, file_row
 from pulens.inputs.memory import ROW_BYTES, check_room
 from pulens.inputs.reading import ReadOptions
 from pulens.inputs.tables.chunks import read_chunks
-from pulens.inputs.tables.dialect import Said, dialect_of
+from pulens.inputs.tables.dialect import dialect_of
 from pulens.inputs.tables.formats import format_of
 from pulens.inputs.tables.streams import explained_file, name_of, open_stream
 from pulens.inputs.tables.whole import plain
@@ -31,71 +31,101 @@ from pulens.types import Scores
 HELD_ROWS = 4_000_000  # rows that are held before they are counted
 
 Labels = NDArray[np.int8]
+Part = TypeVar("Part")
+Result = TypeVar("Result", Tally, BucketTally, JointTally)
 
 
-def sample_from_file(
-    path: str | Path,
-    columns: Columns,
-    *,
-    coding: LabelCoding,
-    format: str | None = None,
-    delimiter: Said = None,
-) -> PUSample:
+def sample_from_file(path: str | Path, reading: ReadOptions) -> PUSample:
     """Read the wanted columns of a file chunk by chunk; ``"-"`` is standard input."""
-    return _joined(list(samples_from_file(path, columns, coding=coding, format=format, delimiter=delimiter, hold=True)))
+    chunks = _checked_chunks(path, reading, (reading.score,), reading.weight, hold=True)
+    return _joined([PUSample(labels, scores, weights) for labels, (scores,), weights, _ in chunks])
 
 
-def tally_from_file(
-    path: str | Path,
-    columns: Columns,
-    *,
-    coding: LabelCoding,
-    format: str | None = None,
-    delimiter: Said = None,
-) -> Tally:
+def tally_from_file(path: str | Path, reading: ReadOptions) -> Tally:
     """Count the rows of a file chunk by chunk: memory goes by the distinct scores, not by the rows."""
-    result: Tally | None = None
-    held: list[PUSample] = []
-    rows = 0
-    for part in samples_from_file(path, columns, coding=coding, format=format, delimiter=delimiter):
-        held.append(part)
-        rows += len(part)
-        if rows >= max(HELD_ROWS, 0 if result is None else len(result)):
-            result, held, rows = _counted(result, held), [], 0
-            check_room(
-                len(result) * ROW_BYTES,
-                f"{path}: counting {len(result):,} distinct scores and more",
-                "Round the scores, or let DuckDB bin them: say tolerance= (--tolerance) for a CSV or Parquet file.",
-            )
-    return _counted(result, held) if held or result is None else result
+
+    def check(result: Tally) -> None:
+        check_room(
+            len(result) * ROW_BYTES,
+            f"{path}: counting {len(result):,} distinct scores and more",
+            "Round the scores, or let DuckDB bin them: say tolerance= (--tolerance) for a CSV or Parquet file.",
+        )
+
+    chunks = _checked_chunks(path, reading, (reading.score,), reading.weight)
+    parts = ((PUSample(labels, scores, weights), labels.size) for labels, (scores,), weights, _ in chunks)
+    return _counted(parts, lambda held: Tally.from_sample(_joined(held)), len, check)
 
 
 def buckets_from_file(path: str | Path, reading: ReadOptions) -> BucketTally:
     """Count the rows of a file chunk by chunk, by cluster too."""
-    result: BucketTally | None = None
-    held: list[tuple[PUSample, NDArray[np.int64]]] = []
-    ids, rows = ClusterIds(reading.cluster), 0
+    ids = ClusterIds(reading.cluster)
 
-    def counted() -> BucketTally:
-        codes = np.concatenate([part for _, part in held])
-        mine, place = np.unique(codes, return_inverse=True)
+    def counted(held: list[tuple[PUSample, NDArray[np.int64]]]) -> BucketTally:
+        mine, place = np.unique(np.concatenate([part for _, part in held]), return_inverse=True)
         texts = list(ids.texts)
-        part = BucketTally.from_sample(_joined([part for part, _ in held]), [texts[code] for code in mine], place)
-        return part if result is None else result + part
+        return BucketTally.from_sample(_joined([part for part, _ in held]), [texts[code] for code in mine], place)
 
-    columns = reading.columns
-    options: dict[str, Any] = {"coding": reading.coding, "format": reading.format, "delimiter": reading.dialect}
-    for labels, (scores, *_), weights, _ in _checked_chunks(
-        path, columns.label, (columns.score,), columns.weight, ids=ids, **options
-    ):
-        held.append((PUSample(labels, scores, weights), ids.last))
-        rows += labels.size
-        if rows >= max(HELD_ROWS, 0 if result is None else result.bucket.size):
-            ids.check(is_whole=False)
-            result, held, rows = counted(), [], 0
+    chunks = _checked_chunks(path, reading, (reading.score,), reading.weight, ids=ids)
+    parts = (
+        ((PUSample(labels, scores, weights), ids.last), labels.size) for labels, (scores, *_), weights, _ in chunks
+    )
+    whole = _counted(parts, counted, lambda result: result.bucket.size, lambda _: ids.check(is_whole=False))
     ids.check()
-    whole = counted() if held or result is None else result
     return replace(whole, counted_clusters=(len(ids.texts), len(ids.texts)))
+
+
+def joint_from_file(path: str | Path, scores: Sequence[str], reading: ReadOptions) -> JointTally:
+    """Count the rows of a file per combination of several scores, in one pass."""
+
+    def counted(held: list[tuple[Labels, list[Scores]]]) -> JointTally:
+        columns = [np.concatenate([part[place] for _, part in held]) for place in range(len(scores))]
+        labels = np.concatenate([part for part, _ in held])
+        return JointTally.from_rows(dict(zip(scores, columns, strict=True)), labels)
+
+    def check(result: JointTally) -> None:
+        check_room(
+            len(result) * ROW_BYTES * len(scores),
+            f"{path}: counting {len(result):,} combinations of scores and more",
+            "Round the scores, or take a sample of the rows.",
+        )
+
+    chunks = _checked_chunks(path, reading, scores, None)
+    return _counted((((labels, columns), labels.size) for labels, columns, _, _ in chunks), counted, len, check)
+
+
+def rows_from_file(
+    path: str | Path, kept: Sequence[str], reading: ReadOptions
+) -> Iterator[tuple[Labels, Scores, list[Any]]]:
+    """Labels, scores and further columns as they stand in the file, chunk by chunk."""
+    for labels, (scores,), _, values in _checked_chunks(path, reading, (reading.score,), None, kept=kept):
+        yield labels, scores, values
+
+
+def _counted(
+    parts: Iterable[tuple[Part, int]],
+    count: Callable[[list[Part]], Result],
+    size: Callable[[Result], int],
+    check: Callable[[Result], None],
+) -> Result:
+    """Parts of a table with their numbers of rows, counted whenever as many are held as the counts so far are long.
+
+    ``check`` looks at the counts before more rows are held.
+    """
+    result: Result | None = None
+    held: list[Part] = []
+    rows = 0
+
+    def added() -> Result:
+        own = count(held)
+        return own if result is None else result + own
+
+    for part, many in parts:
+        held.append(part)
+        rows += many
+        if rows >= max(HELD_ROWS, 0 if result is None else size(result)):
+            result, held, rows = added(), [], 0
+            check(result)
+    return added() if held or result is None else result
 
 
 def _joined(parts: list[PUSample]) -> PUSample:
@@ -107,95 +137,12 @@ def _joined(parts: list[PUSample]) -> PUSample:
     )
 
 
-def _counted(result: Tally | None, held: list[PUSample]) -> Tally:
-    counted = Tally.from_sample(_joined(held))
-    return counted if result is None else result + counted
-
-
-def joint_from_file(
-    path: str | Path,
-    label: str,
-    scores: Sequence[str],
-    *,
-    coding: LabelCoding,
-    format: str | None = None,
-    delimiter: Said = None,
-) -> JointTally:
-    """Count the rows of a file per combination of several scores, in one pass."""
-    result: JointTally | None = None
-    held: list[tuple[Labels, list[Scores]]] = []
-    rows = 0
-
-    def counted() -> JointTally:
-        columns = [np.concatenate([part[place] for _, part in held]) for place in range(len(scores))]
-        labels = np.concatenate([part for part, _ in held])
-        joint = JointTally.from_rows(dict(zip(scores, columns, strict=True)), labels)
-        return joint if result is None else result + joint
-
-    for labels, columns, _, _ in _checked_chunks(
-        path, label, scores, None, coding=coding, format=format, delimiter=delimiter
-    ):
-        held.append((labels, columns))
-        rows += labels.size
-        if rows >= max(HELD_ROWS, 0 if result is None else len(result)):
-            result, held, rows = counted(), [], 0
-            check_room(
-                len(result) * ROW_BYTES * len(scores),
-                f"{path}: counting {len(result):,} combinations of scores and more",
-                "Round the scores, or take a sample of the rows.",
-            )
-    return counted() if held or result is None else result
-
-
-def samples_from_file(
-    path: str | Path,
-    columns: Columns,
-    *,
-    coding: LabelCoding,
-    format: str | None = None,
-    delimiter: Said = None,
-    hold: bool = False,
-) -> Iterator[PUSample]:
-    """The rows of a file in checked chunks; ``hold`` says that all of them will be kept."""
-    for labels, (scores,), weights, _ in _checked_chunks(
-        path,
-        columns.label,
-        (columns.score,),
-        columns.weight,
-        coding=coding,
-        format=format,
-        delimiter=delimiter,
-        hold=hold,
-    ):
-        yield PUSample(labels, scores, weights)
-
-
-def rows_from_file(
-    path: str | Path,
-    columns: Columns,
-    kept: Sequence[str],
-    *,
-    coding: LabelCoding,
-    format: str | None = None,
-    delimiter: Said = None,
-) -> Iterator[tuple[Labels, Scores, list[Any]]]:
-    """Labels, scores and further columns as they stand in the file, chunk by chunk."""
-    options: dict[str, Any] = {"coding": coding, "format": format, "delimiter": delimiter}
-    for labels, (scores,), _, values in _checked_chunks(
-        path, columns.label, (columns.score,), None, kept=kept, **options
-    ):
-        yield labels, scores, values
-
-
 def _checked_chunks(
     path: str | Path,
-    label: str,
+    reading: ReadOptions,
     scores: Sequence[str],
     weight: str | None,
     *,
-    coding: LabelCoding,
-    format: str | None,
-    delimiter: Said,
     hold: bool = False,
     kept: Sequence[str] = (),
     ids: ClusterIds | None = None,
@@ -204,8 +151,8 @@ def _checked_chunks(
 
     ``ids`` takes those of clusters.
     """
-    shown_path = name_of(path)
-    kind = format_of(path, format)
+    shown_path, coding, label, delimiter = name_of(path), reading.coding, reading.label, reading.dialect
+    kind = format_of(path, reading.format)
     apart = [*([] if weight is None else [weight]), *([] if ids is None else [ids.column])]
     wanted = (label, *scores, *apart, *kept)
     roles = ["label", *["score"] * len(scores), *(["weight"] if weight else []), *([] if ids is None else ["cluster"])]

@@ -8,10 +8,10 @@ from typing import Any
 from pulens.counts.sample import LABELLED, PUSample
 from pulens.errors import InputError, shown
 from pulens.inputs.arrays import sample_from_arrays
-from pulens.inputs.columns import Columns, LabelCoding
 from pulens.inputs.files import sample_from_file
 from pulens.inputs.frames import is_frame, sample_from_frame
-from pulens.inputs.tables.dialect import in_memory, written_as
+from pulens.inputs.reading import ReadOptions
+from pulens.inputs.tables.dialect import in_memory
 from pulens.keywords import typed
 
 
@@ -59,14 +59,13 @@ def read_sample(
     >>> print(read_sample([1, 0, 0], [0.9, 0.7, 0.2]))
     PUSample(1 labelled, 2 unlabelled)
     """
+    asked = ReadOptions.among(locals())
     check_weights_given(scores, weights, weight)
-    coding = LabelCoding(positive, negative, unlabelled)
-    columns = Columns(score, label, weight)
-    written = written_as(delimiter, decimal, thousands, encoding, sheet)
+    coding, columns, written = asked.coding, asked.columns, asked.dialect
     if scores is not None:
         sample = sample_from_arrays(source, scores, weights, coding=coding, dialect=in_memory(written))
     elif isinstance(source, str | Path):
-        sample = sample_from_file(source, columns, coding=coding, format=format, delimiter=written)
+        sample = sample_from_file(source, asked)
     elif is_frame(source):
         sample = sample_from_frame(source, columns, coding=coding, dialect=in_memory(written))
     else:
@@ -81,10 +80,8 @@ def read_sample(
             if not len(sample) or (sample.labels == LABELLED).any():
                 raise
             from pulens.inputs.label_values import explain_unmatched
-            from pulens.inputs.reading import ReadOptions
 
-            said = ReadOptions(label=label, positive=positive, format=format, delimiter=delimiter, encoding=encoding)
-            raise explain_unmatched(source, scores, said, error) from None
+            raise explain_unmatched(source, scores, asked, error) from None
     return sample
 
 

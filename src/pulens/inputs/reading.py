@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypedDict
 
@@ -86,6 +87,11 @@ class ReadOptions:
     def __post_init__(self) -> None:
         check_kinds(ReadOptions, {name: getattr(self, name) for name in _TEXTS})
         _ = self.columns  # refuses what names none
+
+    @classmethod
+    def among(cls, arguments: Mapping[str, Any]) -> ReadOptions:
+        """What a function was told: of all its arguments, ``locals()`` as it begins, those named as here."""
+        return cls(**{field.name: arguments[field.name] for field in fields(cls) if field.name in arguments})
 
     @property
     def columns(self) -> Columns:

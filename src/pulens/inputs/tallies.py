@@ -30,6 +30,7 @@ from pulens.inputs.engines.drive import (
     count_jointly,
     count_tallies,
 )
+from pulens.inputs.engines.wanted import Wanted
 from pulens.inputs.files import buckets_from_file, joint_from_file, tally_from_file
 from pulens.inputs.frames import is_frame, is_lazy, open_frame
 from pulens.inputs.label_values import explain_unmatched
@@ -317,8 +318,7 @@ def _count_jointly(source: Any, names: list[str], reading: ReadOptions) -> Joint
             check_scores_of(engine)
     _refuse_conditions(reading)
     if isinstance(source, str | Path):
-        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
-        return joint_from_file(source, reading.label, names, coding=coding, **options)
+        return joint_from_file(source, names, reading)
     samples = {name: read_sample(source, **replace(reading, score=name).rows, allow_one_kind=True) for name in names}
     return JointTally.from_rows({name: sample.scores for name, sample in samples.items()}, samples[names[0]].labels)
 
@@ -578,8 +578,7 @@ def _read(
 
         return _one_score(read_tally_file(source).tally, reading.score)
     if scores is None and isinstance(source, str | Path):
-        options: dict[str, Any] = {"format": reading.format, "delimiter": reading.dialect}
-        return tally_from_file(source, reading.columns, coding=reading.coding, **options)
+        return tally_from_file(source, reading)
     return Tally.from_sample(read_sample(source, scores, **reading.rows, allow_one_kind=allow_one_kind))
 
 
@@ -622,12 +621,16 @@ def _engine(
 
     Columns ``kept`` are handed over as a file has them, whatever they look like.
     """
-    columns, table = reading.columns, reading.table
-    options: dict[str, Any] = {"group_by": group_by, "where": reading.where, "beside": beside}
-    if reading.cluster is not None:
-        options["cluster"] = _cluster_column(reading.cluster)
-    if periods:
-        options["periods"] = periods
+    table, cluster = reading.table, None if reading.cluster is None else _cluster_column(reading.cluster)
+    wanted = Wanted(
+        columns=reading.columns,
+        group_by=group_by,
+        where=reading.where,
+        beside=beside,
+        kept=kept,
+        cluster=cluster,
+        periods=periods,
+    )
     if isinstance(source, str) and not source.strip():
         raise InputError(f"the name of the file is empty ({source!r}): give a file, a folder of files or a database.")
     if isinstance(source, str | Path):
@@ -636,23 +639,23 @@ def _engine(
         from pulens.inputs.engines.duckdb_files import open_database
 
         refuse_written(reading.dialect, "a database")
-        return open_database(_database_path(source), table, columns, **options)
+        return open_database(_database_path(source), table, wanted)
     if is_sql(source) or is_address(source):
         from pulens.inputs.engines.sql import open_sql
 
         refuse_written(reading.dialect, "a database")
-        return open_sql(source, table, columns, **options)
+        return open_sql(source, table, wanted)
     if isinstance(source, str | Path):
         if table is not None:
             raise InputError(f"{source}: table={table!r} is for databases; a file is one table.")
-        return _file_engine(source, reading, {**options, "kept": kept})
+        return _file_engine(source, reading, wanted)
     if is_lazy(source):
         from pulens.inputs.engines.lazy import LazyEngine
 
         if table is not None:
             raise InputError(f"table={table!r} is for databases; a {type(source).__name__} is one table.")
         refuse_written(reading.dialect, f"a {type(source).__name__}")
-        return nullcontext(LazyEngine(source, columns, **options))
+        return nullcontext(LazyEngine(source, wanted))
     return None
 
 
@@ -682,11 +685,9 @@ def _database_path(url: str) -> str:
     return url.removeprefix("duckdb:///").partition("?")[0]
 
 
-def _file_engine(
-    source: str | Path, reading: ReadOptions, options: dict[str, Any]
-) -> AbstractContextManager[Any] | None:
+def _file_engine(source: str | Path, reading: ReadOptions, wanted: Wanted) -> AbstractContextManager[Any] | None:
     name = str(source)
-    parted = options["group_by"] is not None or reading.where is not None
+    parted = wanted.group_by is not None or reading.where is not None
     if name == "-" or name.endswith(".tally"):
         if parted:
             raise InputError(f"{name}: conditions and segments need rows in a file, a table or a database.")
@@ -708,7 +709,7 @@ def _file_engine(
         return None  # a pipe, which can be read once
     from pulens.inputs.engines.duckdb_files import open_files
 
-    return open_files(paths, reading.columns, format=kind, delimiter=reading.dialect, **options)
+    return open_files(paths, wanted, format=kind, delimiter=reading.dialect)
 
 
 def _names_many(name: str) -> bool:

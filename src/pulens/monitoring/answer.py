@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pulens.answer import plain
+from pulens.answer import Answer, plain, written
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.estimate import Interval
 from pulens.frozen import offered
@@ -27,14 +27,18 @@ from pulens.types import Floats
 _ASSUMED = {"random": "labels random among positives", "practice": "easy positives labelled first, as in practice"}
 LOGGED = 5  # segments in the line for a log
 Status = Literal["quiet", "changing", "alarm"]
+#: When a line changed and by how much, as JSON has it.
+SINCE = ("since", "since_low", "since_high", "level", "low=interval.low", "high=interval.high")
 
 
 @dataclass(frozen=True, slots=True)
-class Alarm:
+class Alarm(Answer):
     """One line's alarm: the window after which it was certain, since when, and the level since then.
 
     It stands until somebody accepts it, also where the evidence has fallen below the bar again (``has_fallen``).
     """
+
+    _keys = ("line", "certain", *SINCE, "has_fallen")
 
     line: str
     certain: str
@@ -48,17 +52,16 @@ class Alarm:
     def __str__(self) -> str:
         return f"ALARM {_told(self)}"
 
-    def to_dict(self) -> dict[str, Any]:
-        return _plainly(self)
-
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class Change(Answer):
     """One line that is changing, and not yet certain: since when, by how much, how near its bar, what would settle it.
 
     ``evidence`` and ``bar`` are log10 of the running total and of what it must reach; ``settled_after`` is how many
     more windows like those since the start would (None: not within 60, or not looked for).
     """
+
+    _keys = ("line", *SINCE, "evidence", "bar", "settled_after")
 
     line: str
     since: str
@@ -73,9 +76,6 @@ class Change:
     def __str__(self) -> str:
         return f"CHANGING {_told(self)}, evidence {10**self.evidence:.2g} of {10**self.bar:.3g}"
 
-    def to_dict(self) -> dict[str, Any]:
-        return _plainly(self)
-
 
 def _told(change: Alarm | Change) -> str:
     """Since when, and how large a change is, for a log; the fit has no size that anybody could read."""
@@ -86,15 +86,6 @@ def _told(change: Alarm | Change) -> str:
     sign, level = "+" if change.line == "share" else "", change.interval
     doubt = "" if level is None else f" ({level.low:{sign}.2f} to {level.high:{sign}.2f})"
     return f"{words}: {'change' if change.line == 'share' else 'recall'} {change.level:{sign}.2f}{doubt}"
-
-
-def _plainly(change: Alarm | Change) -> dict[str, Any]:
-    """The fields, with the ends of the interval in its place."""
-    reach, found = change.interval, dict[str, Any]()
-    for name in change.__slots__:
-        ends = {"low": None if reach is None else reach.low, "high": None if reach is None else reach.high}
-        found |= ends if name == "interval" else {name: getattr(change, name)}
-    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -439,13 +430,9 @@ class Pulse:
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:
         """One self-contained page: verdict, lines over time, trust, what to do next; written to ``path`` if given."""
-        from pulens.atomic_write import write_whole
         from pulens.report.watch_page import watch_page
 
-        page = watch_page(self, title=title)
-        if path is not None:
-            write_whole(path, page)
-        return page
+        return written(path, watch_page(self, title=title))
 
 
 def _in_short(pulse: Pulse) -> dict[str, Any]:

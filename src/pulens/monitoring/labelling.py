@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.monitoring.evidence_lines import RunningEvidence, Starts
 from pulens.monitoring.fit import polynomials
 from pulens.monitoring.noise import NoiseLevels
@@ -30,7 +31,7 @@ FARTHEST = 2.0  # standard errors within which a cause fits
 
 
 @dataclass(frozen=True, slots=True)
-class LabelChange:
+class LabelChange(Answer):
     """Labelled rows score differently: since when, and whether labelling changed or the positives.
 
     ``followed`` is how much of what the positives would do to the population it did: 0 where labelling changed, 1 where
@@ -44,9 +45,6 @@ class LabelChange:
     cause: Cause
     followed: float | None
     followed_error: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 def labelling_of(judgement: Judgement) -> LabelChange | None:

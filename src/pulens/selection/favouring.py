@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
@@ -19,10 +19,11 @@ from pulens.evidence import Evidence
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.quantiles import normal_quantile, tail_for_range
 from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.measured import Target
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, PriorUncertainty
 from pulens.keywords import check_keywords
 from pulens.metrics import METRICS, find, in_reading_order
-from pulens.metrics.parts.labelling_range import range_at_threshold
+from pulens.metrics.parts.labelling_range import Favoured, range_at_threshold
 from pulens.metrics.parts.measure import check_threshold, estimate, value
 from pulens.metrics.parts.metric import Metric
 from pulens.metrics.parts.possible_worlds import Contradiction, Range, find_contradiction
@@ -126,20 +127,32 @@ def sensitivity(
     """
     _check(evidence, factor, favours)
     against = find_contradiction(evidence)
-    return _sensitivity(evidence, against, metric, factor, threshold, favours, parameters, doubts)
+    return _sensitivity(evidence, against, metric, Asked(find(metric), factor, favours, threshold, parameters), doubts)
+
+
+class Asked(NamedTuple):
+    """A metric where labels favour scores of one side, or of either, up to a factor."""
+
+    metric: Metric
+    factor: float
+    favours: Direction
+    threshold: float | None
+    parameters: Mapping[str, Any]
+
+    @property
+    def by_side(self) -> list[Favoured]:
+        sides = _sides(self.favours)
+        return [Favoured(self.metric, self.factor, side, self.threshold, self.parameters) for side in sides]
 
 
 def _sensitivity(
     evidence: Evidence,
     against: Contradiction | None,
     metric: str,
-    factor: float,
-    threshold: float | None,
-    favours: Direction,
-    parameters: dict[str, Any],
+    asked: Asked,
     doubts: IntervalEstimator | None = None,
 ) -> Sensitivity:
-    facts = find(metric)
+    facts, factor, favours, threshold, parameters = asked
     check_keywords("sensitivity", parameters, (*facts.parameters, "factor", "favours", "threshold"))
     words = f"labelling favours {favours} scores up to {factor:g} times"
     at = threshold if facts.reads == "threshold" else None
@@ -150,20 +163,20 @@ def _sensitivity(
         )
     if facts.reads == "threshold":
         at = check_threshold(threshold, required_by=metric)
+    asked = asked._replace(threshold=at)
     if against is not None:
-        asked = (against, facts, factor, at, favours, parameters)
         priors = 0 if doubts is None else PRIORS_IN_RANGE
-        nearest, low, high = _in_possible_worlds(*asked, slack=SLACK, priors=priors)
+        nearest, low, high = _in_possible_worlds(against, asked, slack=SLACK, priors=priors)
         interval = Interval(low, high, None, words)
-        possible = Interval(*_in_possible_worlds(*asked, slack=0.0, priors=priors)[1:], None, words)
+        possible = Interval(*_in_possible_worlds(against, asked, slack=0.0, priors=priors)[1:], None, words)
         return Sensitivity(metric, nearest, interval, float(factor), favours, at, possible)
     known = value(facts, evidence.tally, evidence.assumptions, threshold, **parameters)
     if math.isnan(known):
         raise PulensError(f"{metric} is undefined here ({facts.undefined_because}), so its range is too.")
-    own = _Ends.of(evidence, facts, factor, at, favours, parameters, None)
+    own = _Ends.of(evidence, asked, None)
     possible = interval = Interval(min(own.low, known), max(own.high, known), None, words)
     if doubts is not None:
-        ends = [_Ends.of(each.evidence, facts, factor, at, favours, parameters, each) for each in _over_range(doubts)]
+        ends = [_Ends.of(each.evidence, asked, each) for each in _over_range(doubts)]
         interval = _with_chance(possible, ends, facts, doubts.resampling.confidence)
     return Sensitivity(metric, known, interval, float(factor), favours, at, possible)
 
@@ -180,24 +193,16 @@ class FavouringInference(MetricIntervals):
     def _random(self) -> IntervalEstimator:
         return IntervalEstimator(self.evidence, self.resampling)
 
-    def of(
-        self,
-        metric: Metric,
-        known: float,
-        threshold: float | None,
-        value_at: Callable[[float], float],
-        *,
-        cut: float = 0.0,
-        **parameters: Any,
-    ) -> MetricInterval | None:
+    def of(self, target: Target, known: float, cut: float = 0.0) -> MetricInterval | None:
         """The range of a metric with sampling error; one whose range is not known keeps that of random labels."""
-        own = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
+        metric: Any = target.metric
+        own = self._random.of(target, known, cut)
         moves = metric.reads == "threshold" or metric.other_labelling is not None
         if own is None or metric.ignores_class_prior or metric.counted or not moves:
             return own
         name = next(name for name, facts in METRICS.items() if facts is metric)
-        factor, doubts = self.favouring.factor, self._random
-        reach = _sensitivity(self.evidence, None, name, factor, threshold, "high", parameters, doubts).interval
+        asked = Asked(metric, self.favouring.factor, "high", target.threshold, target.parameters)
+        reach = _sensitivity(self.evidence, None, name, asked, self._random).interval
         result = replace(reach, guarantee=self.favouring.guarantee)
         return MetricInterval(result, own.sample)
 
@@ -254,31 +259,15 @@ class _Ends(NamedTuple):
     above: float
 
     @classmethod
-    def of(
-        cls,
-        evidence: Evidence,
-        metric: Metric,
-        factor: float,
-        threshold: float | None,
-        favours: Direction,
-        parameters: dict[str, Any],
-        doubts: IntervalEstimator | None,
-    ) -> _Ends:
+    def of(cls, evidence: Evidence, asked: Asked, doubts: IntervalEstimator | None) -> _Ends:
         """Chance reaches beyond an end as far as beyond the value of random labels, times how much more it varies."""
+        metric, factor, _, threshold, parameters = asked
         known = value(metric, evidence.tally, evidence.assumptions, threshold, **parameters)
         reaches = [
-            range_at_threshold(
-                evidence,
-                metric.compute,
-                check_threshold(threshold),
-                factor,
-                side,
-                parameters,
-                errors=doubts is not None,
-            )
+            range_at_threshold(evidence, each, errors=doubts is not None)
             if metric.other_labelling is None
-            else metric.other_labelling.up_to(evidence, factor, side, known, errors=doubts is not None)
-            for side in _sides(favours)
+            else metric.other_labelling.up_to(evidence, factor, each.favours, known, errors=doubts is not None)
+            for each in asked.by_side
         ]
         lowest, highest = min(reaches, key=lambda each: each.low), max(reaches, key=lambda each: each.high)
         low, high = max(lowest.low, metric.lowest), min(highest.high, metric.highest)
@@ -301,23 +290,13 @@ class _Ends(NamedTuple):
         return cls(low, high, below, above)
 
 
-def _in_possible_worlds(
-    against: Contradiction,
-    facts: Metric,
-    factor: float,
-    threshold: float | None,
-    favours: Direction,
-    parameters: dict[str, Any],
-    *,
-    slack: float,
-    priors: int,
-) -> Range:
+def _in_possible_worlds(against: Contradiction, asked: Asked, *, slack: float, priors: int) -> Range:
     """The metric in the nearest possible world and its extremes over all worlds up to the factor."""
-    asked: dict[str, Any] = {"slack": slack, "priors": priors}
-    result = [against.range_up_to(facts, factor, side, threshold, parameters, **asked) for side in _sides(favours)]
+    facts = asked.metric
+    result = [against.range_up_to(each, slack=slack, priors=priors) for each in asked.by_side]
     possible = [each for each in result if each is not None]
     if not possible:
-        raise AssumptionError(_too_small(against, factor, favours, threshold))
+        raise AssumptionError(_too_small(against, asked.factor, asked.favours, asked.threshold))
     within = [min(max(end, facts.lowest), facts.highest) for each in possible for end in each]
     nearest = min(max(possible[0].value, facts.lowest), facts.highest)
     return Range(nearest, min(within), max(within))
@@ -381,7 +360,8 @@ def sensitivity_curve(
     result = []
     for factor in tried.tolist():
         _check(evidence, factor, favours)
-        result.append(_sensitivity(evidence, against, metric, factor, threshold, favours, parameters).possible)
+        asked = Asked(find(metric), factor, favours, threshold, parameters)
+        result.append(_sensitivity(evidence, against, metric, asked).possible)
     where = np.full(tried.size, np.nan if threshold is None else threshold)
     return tuple(  # type: ignore[return-value]
         Curve(
@@ -415,14 +395,18 @@ def robustness(
     if against is not None and math.isinf(least):
         raise AssumptionError(_too_small(against, 1.0, favours, at))
 
+    def of(factor: float) -> Sensitivity:
+        asked = Asked(find(parsed["metric"]), factor, favours, threshold, parameters)
+        return _sensitivity(evidence, against, parsed["metric"], asked)
+
     def margin(factor: float) -> float:
-        result = _sensitivity(evidence, against, parsed["metric"], factor, threshold, favours, parameters).possible
+        result = of(factor).possible
         return result.low - limit if above else limit - result.high
 
     def holds(factor: float) -> bool:
         return margin(factor) > 0 if strict else margin(factor) >= 0
 
-    known = _sensitivity(evidence, against, parsed["metric"], least, threshold, favours, parameters).value
+    known = of(least).value
     words = " ".join((parsed["metric"], parsed["sign"], parsed["limit"]))
     if not holds(least):
         return Robustness(words, least, known, favours, least)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -14,17 +13,16 @@ from pulens.containers import distinct
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
-from pulens.inference.bootstrap import values_at_threshold
 from pulens.inference.chosen import Choice, limits_of_choice
 from pulens.inference.intervals import IntervalEstimator, MetricInterval, MetricIntervals
 from pulens.inference.kernels.jackknife import redraw_buckets
 from pulens.inference.kernels.quantiles import percentiles, quantiles
 from pulens.inference.kernels.redraws import BootstrapCounts
 from pulens.inference.kernels.resampling import Resampling
-from pulens.inference.measured import Measured
+from pulens.inference.measured import Target
 from pulens.inference.percentile import AveragePrecisionReadTwice
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, holding
-from pulens.inference.replicates import Replicates
+from pulens.inference.threshold import values_of
 from pulens.recovery.contingency import Contingency, possible_hits
 from pulens.scenario import Scenario
 from pulens.selection.distortion import distort, label_frequency
@@ -60,32 +58,24 @@ class SelectionInference(MetricIntervals):
         """The machinery of random labels: its redraws are ours, before they are tilted."""
         return IntervalEstimator(self.evidence, self.resampling)
 
-    def of(
-        self,
-        metric: Measured,
-        known: float,
-        threshold: float | None,
-        value_at: Callable[[float], float],
-        *,
-        cut: float = 0.0,
-        **parameters: Any,
-    ) -> MetricInterval | None:
+    def of(self, target: Target, known: float, cut: float = 0.0) -> MetricInterval | None:
         """The interval of a metric whose value is ``known``, and what the sample alone would give at its tilt."""
+        metric, threshold = target.metric, target.threshold
         if metric.ignores_class_prior or getattr(metric, "counted", False):
-            return self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
-        own = None if metric.construction is None else metric.construction(**parameters)
-        ends = self._ends(metric, threshold, parameters)
+            return self._random.of(target, known, cut)
+        own = None if metric.construction is None else metric.construction(**target.parameters)
+        ends = self._ends(target)
         if ends is None:
             return None
         if own is not None and own.fitted is not None:  # a number of places along the list, whose ends fit together
-            elsewhere = partial(self._known_ends, metric, threshold)
-            ends = own.fitted(self.evidence, parameters, elsewhere, self._fitted.setdefault(metric.compute, {}))
+            elsewhere = partial(self._known_ends, target)
+            ends = own.fitted(self.evidence, target.parameters, elsewhere, self._fitted.setdefault(metric.compute, {}))
         low, high = ends
         if self.choice is not None and metric.reads == "threshold" and threshold == self.choice.threshold:
-            low, high = self._of_choice(metric, known, (low, high), parameters)
+            low, high = self._of_choice(target, known, (low, high))
         low, high = holding(known, low, high)
         if self.resampling.factor != 1:  # more was drawn than rows: what that adds is what it adds for random labels
-            wide = self._random.of(metric, known, threshold, value_at, cut=cut, **parameters)
+            wide = self._random.of(target, known, cut)
             added = 1 - 1 / self.resampling.factor**2
             if wide is not None:
                 low = known - math.hypot(known - low, math.sqrt(added) * (known - wide.sample.low))
@@ -97,36 +87,34 @@ class SelectionInference(MetricIntervals):
         result = Interval(low, high, confidence, method, self.practice.guarantee)
         return MetricInterval(result, result)
 
-    def _ends(self, metric: Measured, threshold: float | None, parameters: Any) -> Ends | None:
+    def _ends(self, target: Target) -> Ends | None:
         """Before anything is known of the value: the widest ends of all shares."""
         ends = []
         for share in self._shares:
-            values = self._values(metric, threshold, share, parameters)
+            values = self._values(target, share)
             if values is None:
-                reach = self._moved(metric, threshold, share, parameters)
+                reach = self._moved(target, share)
             else:
                 values, tail = values[~np.isnan(values)], self.resampling.tail
                 reach = percentiles(values, tail, tail) if values.size else None
             ends += [] if reach is None else [reach]
         return (min(low for low, _ in ends), max(high for _, high in ends)) if ends else None
 
-    def _known_ends(self, metric: Measured, threshold: float | None, parameters: Any) -> Ends:
-        """With no ends, all values are possible."""
-        return self._ends(metric, threshold, parameters) or (metric.lowest, metric.highest)
+    def _known_ends(self, target: Target, parameters: Any) -> Ends:
+        """With these parameters; where there are no ends, all values are possible."""
+        return self._ends(replace(target, parameters=parameters)) or (target.metric.lowest, target.metric.highest)
 
     @cached_property
     def _fitted(self) -> dict[Any, dict[float, Any]]:
         """Ends of numbers of places along the list, which must fit together."""
         return {}
 
-    def _of_choice(self, metric: Measured, known: float, given: tuple[float, float], parameters: Any) -> Any:
+    def _of_choice(self, target: Target, known: float, given: tuple[float, float]) -> Any:
         """The interval with what choosing the threshold adds: redraws at the tilt in the middle, which chose it."""
         again = self._again
-
-        def values(replicates: Replicates) -> Floats:
-            return values_at_threshold(metric.compute, replicates.tables(), metric.lowest, metric.highest, **parameters)
-
-        errors = again.chosen_at(again.evidence.class_prior.unlabelled).errors(values)
+        errors = again.chosen_at(again.evidence.class_prior.unlabelled).errors(
+            lambda replicates: values_of(target, replicates.tables())
+        )
         return limits_of_choice(known, errors, again.tail(self.resampling.tail), given)
 
     @cached_property
@@ -142,17 +130,12 @@ class SelectionInference(MetricIntervals):
             return (None,)
         return tuple(doubt.over(PRIORS_IN_RANGE)) if doubt.treatment == "range" else (doubt.over(1)[0],)
 
-    def _values(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Floats | None:
+    def _values(self, target: Target, share: float | None) -> Floats | None:
         """The metric in redraws of rows, tilt and, without a share, class prior; ``None`` where it has no such form."""
+        metric = target.metric
         if metric.reads == "threshold":
-            return values_at_threshold(
-                metric.compute,
-                self._table(float(threshold or 0.0), share),
-                metric.lowest,
-                metric.highest,
-                **parameters,
-            )
-        own = None if metric.construction is None else metric.construction(**parameters)
+            return values_of(target, self._table(float(target.threshold or 0.0), share))
+        own = None if metric.construction is None else metric.construction(**target.parameters)
         return self._ranked[share][RANKED.index(own)] if own in RANKED else None
 
     def _tilts(self, share: float | None, priors: Floats, spread: float = 1.0) -> Floats:
@@ -259,18 +242,19 @@ class SelectionInference(MetricIntervals):
             for at, share in enumerate(self._shares)
         }
 
-    def _moved(self, metric: Measured, threshold: float | None, share: float | None, parameters: Any) -> Ends | None:
+    def _moved(self, target: Target, share: float | None) -> Ends | None:
         """Of a metric that has no form for many redraws: the sample's ends at the middle tilt, moved by other tilts."""
+        metric = target.metric
         middle, others, estimator = self._at_tilts(self.evidence.class_prior.unlabelled if share is None else share)
 
         def value_of(rows: Evidence, prior: float) -> float:
-            extra = () if metric.reads == "ranking" else (threshold,)
-            return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **parameters))
+            extra = () if metric.reads == "ranking" else (target.threshold,)
+            return float(metric.compute(rows.tally, *extra, rows.assumptions_at(prior), **target.parameters))
 
         value = value_of(middle, middle.class_prior.value)
         if math.isnan(value):
             return None
-        sample = estimator.of_sample(metric, value, threshold, lambda prior: value_of(middle, prior), **parameters)
+        sample = estimator.of_sample(replace(target, value_at=lambda prior: value_of(middle, prior)), value)
         if sample is None:
             return None
         moved = np.array([value_of(rows, rows.class_prior.value) for rows in others]) - value

@@ -12,6 +12,7 @@ import numpy as np
 from pulens.errors import listed
 from pulens.estimate import Estimate, Interval
 from pulens.inference.kernels.resampling import Resampling
+from pulens.inference.measured import Target
 from pulens.inference.prior_uncertainty import holding
 from pulens.notice import Notice, Severity
 from pulens.strata.clustered import recall_interval
@@ -278,7 +279,8 @@ def within_cells(
         if isinstance(doubts, StratifiedIntervalEstimator)
         else StratifiedIntervalEstimator(evidence, Resampling())
     )
-    reach = asked.of_prior(metric, result.value, result.threshold, **parameters)
+    target = Target(metric, lambda _: result.value, result.threshold, parameters)
+    reach = asked.of_prior(target, result.value)
     if reach is None:
         return replace(result, rests_on=tuple(taken))
     interval = reach if doubts is None else result.interval

@@ -13,7 +13,7 @@ import numpy as np
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
-from pulens.inference.bootstrap import average_precisions, values_at_threshold
+from pulens.inference.bootstrap import average_precisions
 from pulens.inference.chosen import NONE, Chooser, ChosenReplicates
 from pulens.inference.intervals import EstimatesIntervals, interval_estimator
 from pulens.inference.kernels.jackknife import JACKKNIFE, ClusterCounts
@@ -22,6 +22,7 @@ from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Measured, Target
 from pulens.inference.method import Limits
 from pulens.inference.prior_uncertainty import KnownOfPrior, Mixture, Treatment, holding, known_of_prior
+from pulens.inference.threshold import values_of
 from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency
 from pulens.scenario import Scenario
@@ -91,20 +92,12 @@ class StratifiedIntervalEstimator(EstimatesIntervals):
         """With known negatives beside the list the area is more than a mean placement."""
         return self.evidence.is_single or not self.evidence.cells.totals[:, 2].any()
 
-    def target(
-        self,
-        metric: Measured,
-        threshold: float | None,
-        value_at: Callable[[Any], float] | None = None,
-        parameters: Mapping[str, Any] | None = None,
-    ) -> Target:
-        given = {} if parameters is None else parameters
-        values = self._values(metric, threshold, given)
-        return Target(metric, lambda setting: float(values(setting.shares[None])[0]), threshold, given)
+    def target(self, asked: Target) -> Target:
+        values = self._values(asked)
+        return replace(asked, value_at=lambda setting: float(values(setting.shares[None])[0]))
 
     def known_of_prior(self, target: Target) -> StratumPriorUncertainty:
-        metric = target.metric
-        values = self._values(metric, target.threshold, target.parameters)
+        metric, values = target.metric, self._values(target)
         # rankings without a form for many class priors are looked at where a few of the draws lie
         read = None if metric.reads == "threshold" or self._is_area(metric, target.parameters) else DRAWS_ONE_BY_ONE
         return StratumPriorUncertainty(self.evidence, lambda: self.order(target), not _is_counted(metric), values, read)
@@ -121,16 +114,15 @@ class StratifiedIntervalEstimator(EstimatesIntervals):
         own = None if metric.construction is None else metric.construction(**parameters)
         return own is AreaUnderROC and self.has_area
 
-    def _values(
-        self, metric: Measured, threshold: float | None, parameters: Mapping[str, Any]
-    ) -> Callable[[Floats], Floats]:
+    def _values(self, target: Target) -> Callable[[Floats], Floats]:
         """The metric at class priors of shape (settings, strata), the rows as they are."""
+        metric, threshold, parameters = target.metric, target.threshold, target.parameters
         if self._is_area(metric, parameters):
             return self.area.values
 
         def of_tables(shares: Floats) -> Floats:
             table = self.rates.table_at(float(threshold or 0.0), shares)
-            return values_at_threshold(metric.compute, table, metric.lowest, metric.highest, **parameters)
+            return values_of(target, table)
 
         def one_by_one(shares: Floats) -> Floats:
             evidences = [self.evidence.combined(each) for each in shares]
@@ -176,9 +168,9 @@ class StratifiedIntervalEstimator(EstimatesIntervals):
         moved = target.value_at(setting) - float(coarse)
         return 0.0 if math.isnan(moved) else moved
 
-    def of_prior(self, metric: Measured, known: float, threshold: float | None, **parameters: Any) -> Interval | None:
+    def of_prior(self, target: Target, known: float) -> Interval | None:
         """What the cells' class priors alone leave open of a metric; ``None`` where they are taken for exact."""
-        priors, target = self.evidence.priors, self.target(metric, threshold, None, parameters)
+        priors, target, metric = self.evidence.priors, self.target(target), target.metric
         if priors.treatment == "exact" or _is_counted(metric) or metric.reads == "counts":
             return None
         if priors.treatment == "range":
@@ -187,7 +179,7 @@ class StratifiedIntervalEstimator(EstimatesIntervals):
             ends = float(np.nanmin(values)), float(np.nanmax(values))
         else:
             assert priors.draws is not None
-            values = self._values(metric, threshold, parameters)(priors.draws[: self.known_of_prior(target).read])
+            values = self._values(target)(priors.draws[: self.known_of_prior(target).read])
             ends, confidence = (
                 percentiles(values, self.resampling.tail, self.resampling.tail),
                 self.resampling.confidence,

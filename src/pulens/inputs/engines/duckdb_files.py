@@ -7,16 +7,17 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from glob import escape
 from pathlib import Path
 from typing import Any
 
 from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, cut, listed, nearest, shown
-from pulens.inputs.columns import TEXT_OF, Columns, crossed, find_column, find_columns
+from pulens.inputs.columns import TEXT_OF, Columns, find_column, find_columns
 from pulens.inputs.engines.lazy import LONGEST_REASON, LazyEngine, explained
 from pulens.inputs.engines.stopping import stopped_by_ctrl_c
-from pulens.inputs.periods import Period
+from pulens.inputs.engines.wanted import Wanted
 from pulens.inputs.tables.arrow import write_as_parquet
 from pulens.inputs.tables.chunks import column_names
 from pulens.inputs.tables.dialect import PLAIN, Dialect, Said, dialect_of
@@ -30,20 +31,9 @@ MEMORY_LIMIT = "512MB"  # DuckDB sorts and groups beyond it on disk
 
 
 @contextmanager
-def open_files(
-    paths: list[Path],
-    columns: Columns,
-    *,
-    format: str,
-    delimiter: Said = None,
-    group_by: str | tuple[str, ...] | None = None,
-    where: str | None = None,
-    beside: tuple[str, ...] = (),
-    kept: tuple[str, ...] = (),
-    cluster: str | None = None,
-    periods: tuple[Period, ...] = (),
-) -> Iterator[LazyEngine]:
+def open_files(paths: list[Path], asked: Wanted, *, format: str, delimiter: Said = None) -> Iterator[LazyEngine]:
     """Many files of one format as one table; ``year=2024`` folders become columns."""
+    columns, beside, kept, cluster, where = asked.columns, asked.beside, asked.kept, asked.cluster, asked.where
     named = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     with ExitStack() as stack:
         connection = stack.enter_context(_connection())
@@ -52,7 +42,7 @@ def open_files(
             format,
             delimiter,
             columns,
-            (*columns.names, *beside, *kept, *crossed(group_by), cluster, *(one.column for one in periods)),
+            (*asked.counted, *kept, *(one.column for one in asked.periods)),
         )
         read, dialect = paths, dialect_of(delimiter)
         if format in ("arrow", "xlsx") or (format in TEXT and _is_recoded(paths[0], dialect)):
@@ -74,7 +64,7 @@ def open_files(
         try:
             if format in DELIMITED and len(relation.columns) == 1:  # another separator, more often than not
                 find_column(columns.score, relation.columns, delimiter=separator_of(format, delimiter))
-            yield FileEngine(relation, columns, texts, group_by, beside, cluster, periods, connection)
+            yield FileEngine(relation, replace(asked, where=None), texts, connection)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
 
@@ -189,19 +179,8 @@ def _check_names(path: Path, format: str, delimiter: Said, columns: Columns, wan
 class FileEngine(LazyEngine):
     """Files as one table, some of whose numbers were written as text."""
 
-    def __init__(
-        self,
-        relation: Any,
-        columns: Columns,
-        texts: dict[str, str],
-        group_by: str | tuple[str, ...] | None,
-        beside: tuple[str, ...] = (),
-        cluster: str | None = None,
-        periods: tuple[Period, ...] = (),
-        connection: Any = None,
-    ) -> None:
-        options: Any = {"group_by": group_by, "beside": beside, "cluster": cluster, "periods": periods}
-        super().__init__(relation, columns, **options, connection=connection)
+    def __init__(self, relation: Any, wanted: Wanted, texts: dict[str, str], connection: Any = None) -> None:
+        super().__init__(relation, wanted, connection)
         self._native, self._texts = relation, texts
 
     def bad_value(self, column: str) -> Any:
@@ -216,17 +195,7 @@ class FileEngine(LazyEngine):
 
 
 @contextmanager
-def open_database(
-    path: str,
-    table: str | None,
-    columns: Columns,
-    *,
-    group_by: str | tuple[str, ...] | None = None,
-    where: str | None = None,
-    beside: tuple[str, ...] = (),
-    cluster: str | None = None,
-    periods: tuple[Period, ...] = (),
-) -> Iterator[LazyEngine]:
+def open_database(path: str, table: str | None, wanted: Wanted) -> Iterator[LazyEngine]:
     """A table or view of a DuckDB database file, opened for reading only."""
     if not Path(path).is_file():
         raise InputError(f"{path}: there is no such DuckDB database.")
@@ -235,8 +204,7 @@ def open_database(
         with explained(path):
             relation = connection.sql(f"SELECT * FROM {result}")
         try:
-            options: Any = {"group_by": group_by, "where": where, "beside": beside, "cluster": cluster}
-            yield LazyEngine(relation, columns, **options, periods=periods, connection=connection)
+            yield LazyEngine(relation, wanted, connection)
         except InputError as error:
             raise InputError(f"{path}: {error}") from error
 

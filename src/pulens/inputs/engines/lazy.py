@@ -14,12 +14,13 @@ from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, PulensError, cut, shown
 from pulens.inputs.arrays import python_values
 from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
-from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column, find_columns
+from pulens.inputs.columns import CROSSED, NULL, find_column, find_columns
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing, with_md5
 from pulens.inputs.engines.stream import SortedStream
-from pulens.inputs.periods import Period, cut_lazily
+from pulens.inputs.engines.wanted import Wanted
+from pulens.inputs.periods import cut_lazily
 
 LONGEST_REASON = 240  # characters of what an engine says; the first ones tell
 SCORE, LABEL, WEIGHT, SEGMENT = "pulens_score", "pulens_label", "pulens_weight", "pulens_segment"
@@ -32,31 +33,20 @@ EXACT = "pulens_exact"  # scores as they are kept, where a double may not hold t
 class LazyEngine:
     """Group-bys of a narwhals lazy frame. Every expression stays in the engine until its counts are collected."""
 
-    def __init__(
-        self,
-        table: Any,
-        columns: Columns,
-        *,
-        group_by: str | tuple[str, ...] | None = None,
-        where: str | None = None,
-        beside: tuple[str, ...] = (),
-        cluster: str | None = None,
-        periods: tuple[Period, ...] = (),
-        connection: Any = None,
-    ) -> None:
+    def __init__(self, table: Any, wanted: Wanted, connection: Any = None) -> None:
         import narwhals as nw
 
         frame = nw.from_native(table)
-        if where is not None:
-            frame = nw.from_native(_filtered(frame.to_native(), where))
-        if periods:
+        if wanted.where is not None:
+            frame = nw.from_native(_filtered(frame.to_native(), wanted.where))
+        if wanted.periods:
             with explained("the table"):
-                frame = nw.from_native(cut_lazily(frame.to_native(), periods))
-        self.columns, self.group_by, self.cluster = columns, group_by, cluster
+                frame = nw.from_native(cut_lazily(frame.to_native(), wanted.periods))
+        self.columns, self.group_by, self.cluster = wanted.columns, wanted.group_by, wanted.cluster
+        columns, beside, cluster = wanted.columns, wanted.beside, wanted.cluster
         self.nothing = 0.0
         self._connection = connection  # of DuckDB, if it is ours: tables of a user's are not for us to add
-        asked = (*columns.names, *beside, *crossed(group_by), *([] if cluster is None else [cluster]))
-        _find_columns(frame.to_native(), asked, columns.roles)
+        _find_columns(frame.to_native(), wanted.counted, columns.roles)
         with explained("the table"):
             schema = frame.collect_schema()
         find_columns(columns.names, schema.names(), roles=columns.roles)
@@ -76,8 +66,8 @@ class LazyEngine:
             chosen.append(nw.col(columns.score).alias(EXACT))
         if columns.weight is not None:
             chosen.append(self._number(schema, columns.weight, "weights").alias(WEIGHT))
-        if group_by is not None:
-            chosen.append(self._segment(schema, crossed(group_by)).alias(SEGMENT))
+        if wanted.segments:
+            chosen.append(self._segment(schema, wanted.segments).alias(SEGMENT))
         # further scores of the same rows, for joint counts
         self._beside = [f"{SCORE}_{place}" for place in range(len(beside))]
         chosen += [
@@ -85,7 +75,7 @@ class LazyEngine:
         ]
         self._rows = frame.select(*chosen)
         self._frame, self._schema = frame, schema
-        self._key_columns = [] if group_by is None else [SEGMENT]  # what is counted apart
+        self._key_columns = [SEGMENT] if wanted.segments else []  # what is counted apart
         self._clustered: Any = None
         self._has_few_ids = False
         if cluster is not None:  # apart: what is sorted and counted without clusters need not carry their ids along

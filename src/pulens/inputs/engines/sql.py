@@ -17,28 +17,19 @@ from pulens.counts.exactness import LARGEST_WHOLE
 from pulens.errors import InputError, MissingDependencyError, PulensError, cut, listed, nearest, one_message, shown
 from pulens.inputs.addresses import check_database_file, check_encoded, shown_address, without_secrets
 from pulens.inputs.clusters import FRACTION, WORDS, ClusterSurvey
-from pulens.inputs.columns import CROSSED, NULL, Columns, crossed, find_column, find_columns
+from pulens.inputs.columns import CROSSED, NULL, find_column, find_columns
 from pulens.inputs.engines.coded import CodedSegments
 from pulens.inputs.engines.counts import LARGEST, Codes, EngineCounts, Surveyed, Within, keys_limit
 from pulens.inputs.engines.keyed import Drawing
 from pulens.inputs.engines.lazy import LONGEST_REASON
-from pulens.inputs.periods import Period, alias, cut_in_sql
+from pulens.inputs.engines.wanted import Wanted
+from pulens.inputs.periods import alias, cut_in_sql
 
 FETCHED_ROWS = 50_000
 
 
 @contextmanager
-def open_sql(
-    source: Any,
-    table: Any,
-    columns: Columns,
-    *,
-    group_by: str | tuple[str, ...] | None = None,
-    where: str | None = None,
-    beside: tuple[str, ...] = (),
-    cluster: str | None = None,
-    periods: tuple[Period, ...] = (),
-) -> Iterator[SqlEngine]:
+def open_sql(source: Any, table: Any, wanted: Wanted) -> Iterator[SqlEngine]:
     """Connect to a URL, an engine or an open connection, for reading only."""
     sa = _sqlalchemy()
     with ExitStack() as stack:
@@ -54,7 +45,7 @@ def open_sql(
             if isinstance(source, sa.Engine):
                 connection = stack.enter_context(_connected(sa, source, address))
             result = _find_table(sa, connection, table)
-            yield SqlEngine(sa, connection, result, columns, group_by, where, beside, cluster, periods)
+            yield SqlEngine(sa, connection, result, wanted)
         except InputError as error:
             raise InputError(f"{named}: {error}") from error
         except sa.exc.DBAPIError as error:
@@ -149,31 +140,20 @@ def _find_table(sa: Any, connection: Any, table: Any) -> Any:
 class SqlEngine:
     """Group-bys written with SQLAlchemy's expression language."""
 
-    def __init__(
-        self,
-        sa: Any,
-        connection: Any,
-        table: Any,
-        columns: Columns,
-        group_by: str | tuple[str, ...] | None,
-        where: str | None,
-        beside: tuple[str, ...] = (),
-        cluster: str | None = None,
-        periods: tuple[Period, ...] = (),
-    ) -> None:
+    def __init__(self, sa: Any, connection: Any, table: Any, wanted: Wanted) -> None:
         self._sa, self._connection, self._table = sa, connection, table
-        self.columns, self.group_by, self.cluster = columns, group_by, cluster
+        self.columns, self.group_by, self.cluster = wanted.columns, wanted.group_by, wanted.cluster
+        columns, beside = wanted.columns, wanted.beside
         self.nothing = 0.0
         # windows of time, by the names under which rows are distinguished by them
         self._cut = {
-            alias(place): cut_in_sql(sa, connection, table, period, place) for place, period in enumerate(periods)
+            alias(place): cut_in_sql(sa, connection, table, period, place)
+            for place, period in enumerate(wanted.periods)
         }
         # the condition is SQL by the user's own hand, put into brackets as it is
-        self._conditions = [] if where is None else [sa.literal_column(f"({where})")]
+        self._conditions = [] if wanted.where is None else [sa.literal_column(f"({wanted.where})")]
         names = [str(column.name) for column in table.c]
-        others = (*beside, *crossed(group_by), *([] if cluster is None else [cluster]))
-        wanted = (*columns.names, *(name for name in others if name not in self._cut))
-        find_columns(wanted, names, roles=columns.roles)
+        find_columns([name for name in wanted.counted if name not in self._cut], names, roles=columns.roles)
         self.score_type, *self.beside_types = [self._precision(name) for name in (columns.score, *beside)]
         self._score = self._number(columns.score, "scores")
         self._weight = None if columns.weight is None else self._number(columns.weight, "weights")
@@ -182,7 +162,7 @@ class SqlEngine:
         self._label = self._column(columns.label)
         if not isinstance(self._label.type, sa.Integer | sa.Float | sa.String | sa.Boolean):
             self._label = sa.cast(self._label, sa.String(200))
-        self._segment = [] if group_by is None else [self._told_apart(crossed(group_by))]
+        self._segment = [self._told_apart(wanted.segments)] if wanted.segments else []
 
     def _column(self, name: str) -> Any:
         """A column by its name, which no parameter of a query is named after: names may hold line ends."""

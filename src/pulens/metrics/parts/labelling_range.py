@@ -11,7 +11,7 @@ many rows are labelled, in one sample, and the class prior are moved a little wi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -41,6 +41,16 @@ from pulens.types import Floats
 RATES_TRIED = 257  # true positive rates between the extremes, for metrics that need not be monotone
 STEP = 1e-4  # of a rate, for derivatives
 WITHOUT_ERRORS = (math.nan, math.nan, math.nan)
+
+
+class Favoured(NamedTuple):
+    """A metric, at a threshold unless it is of the ranking, where labels favour one side's scores up to a factor."""
+
+    metric: Any
+    factor: float
+    favours: Favours
+    threshold: float | None
+    parameters: Mapping[str, Any]
 
 
 class LabellingRange(NamedTuple):
@@ -149,22 +159,15 @@ def _spread(shares: Floats, values: Floats, total: float) -> float:
 # --- at a threshold ---------------------------------------------------------------------------------------------------
 
 
-def range_at_threshold(
-    evidence: Evidence,
-    compute: Any,
-    threshold: float,
-    factor: float,
-    favours: Favours,
-    parameters: dict[str, Any],
-    *,
-    errors: bool = True,
-) -> LabellingRange:
+def range_at_threshold(evidence: Evidence, asked: Favoured, *, errors: bool = True) -> LabellingRange:
     """Any metric of the contingency table: with the true positive rate the whole table is given."""
-    totals = evidence.tally.totals
-    rates = [hits / total if total else 0.0 for hits, total in zip(evidence.tally.at(threshold), totals, strict=True)]
+    assert asked.threshold is not None
+    totals, factor = evidence.tally.totals, asked.factor
+    counted = zip(evidence.tally.at(asked.threshold), totals, strict=True)
+    rates = [hits / total if total else 0.0 for hits, total in counted]
 
     def ends(of: Evidence, seen: list[float], up_to: float) -> tuple[float, float]:
-        return _ends_at(of, compute, seen, threshold, up_to, favours, parameters)
+        return _ends_at(of, asked._replace(factor=up_to), seen)
 
     low, high = ends(evidence, rates, factor)
     if not errors:
@@ -184,17 +187,9 @@ def range_at_threshold(
     return LabellingRange(low, high, *result)
 
 
-def _ends_at(
-    evidence: Evidence,
-    compute: Any,
-    rates: list[float],
-    threshold: float,
-    factor: float,
-    favours: Favours,
-    parameters: dict[str, Any],
-) -> tuple[float, float]:
+def _ends_at(evidence: Evidence, asked: Favoured, rates: list[float]) -> tuple[float, float]:
     recovery, (labelled, unlabelled, refuted) = evidence.recovery, rates
-    low, high = rate_range(np.array(labelled), factor, favours, floor=floor_of(evidence))
+    low, high = rate_range(np.array(labelled), asked.factor, asked.favours, floor=floor_of(evidence))
     # positives that do not fit among the rows predicted positive, or among the others, are no possibility;
     # the false positive rate falls with the true one, in a straight line
     none, all_ = (negative_rate(evidence, recovery, rate, labelled, unlabelled, refuted) for rate in (0.0, 1.0))
@@ -205,8 +200,8 @@ def _ends_at(
         ends = list(inside) if inside[0] <= inside[1] else ends
     hits = np.linspace(ends[0], ends[1], RATES_TRIED if ends[1] > ends[0] else 1)
     alarms = negative_rate(evidence, recovery, hits, labelled, unlabelled, refuted)
-    table = Contingency(np.full(hits.size, threshold), hits, alarms, recovery.positive, recovery.negative)
-    values = np.asarray(compute(table, **parameters), float)
+    table = Contingency(np.full(hits.size, asked.threshold), hits, alarms, recovery.positive, recovery.negative)
+    values = np.asarray(asked.metric.compute(table, **asked.parameters), float)
     if np.isnan(values).all():
         return math.nan, math.nan
     return float(np.nanmin(values)), float(np.nanmax(values))

@@ -12,7 +12,7 @@ from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
 from pulens.inference.intervals import MetricIntervals
-from pulens.inference.measured import depends_on_class_prior
+from pulens.inference.measured import Target, depends_on_class_prior
 from pulens.metrics.parts.binning import carrying_binning_error
 from pulens.metrics.parts.confirmed import as_confirmed
 from pulens.metrics.parts.metric import Metric
@@ -122,7 +122,7 @@ def _how_sure(
         def point(prior: float) -> float:
             return value(metric, evidence.tally, evidence.assumptions_at(prior), threshold, **parameters)
 
-        result = doubts.of(metric, known, threshold, point, cut=known - raw, **parameters)
+        result = doubts.of(Target(metric, point, threshold, parameters), known, known - raw)
         if result is not None:
             interval, sources = result.interval, {"sample": result.sample, **sources}
     if interval is not None and interval.width < NARROWEST and _was_cut(metric, evidence, raw, known, threshold):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ from pulens.inference.clustered import inflation_at
 from pulens.inference.kernels.quantiles import jeffreys_quantiles
 from pulens.inference.kernels.redraws import compress
 from pulens.inference.prior_uncertainty import PriorUncertainty
-from pulens.metrics.parts.labelling_range import floor_of, negative_rate, of_placings, outscored_by
+from pulens.metrics.parts.labelling_range import Favoured, floor_of, negative_rate, of_placings, outscored_by
 from pulens.metrics.parts.metric import Metric
 from pulens.notice import Notice, Severity
 from pulens.priors import ClassPrior, population_prior
@@ -252,22 +252,13 @@ class Contradiction:
             )
         return None
 
-    def range_up_to(
-        self,
-        metric: Metric,
-        factor: float,
-        favours: Favours,
-        threshold: float | None,
-        parameters: Any,
-        *,
-        slack: float = SLACK,
-        priors: int = 0,
-    ) -> Range | None:
+    def range_up_to(self, asked: Favoured, *, slack: float = SLACK, priors: int = 0) -> Range | None:
         """The metric over all worlds up to a given factor; ``None``: there is none.
 
         At the class prior's value, or with ``priors`` over this many shares of its interval too: chance may have moved
         it to where no world is. Without ``slack`` at the one of them nearest to the value that has a world.
         """
+        metric, factor, favours, threshold, parameters = asked
         result = []
         for share in self._shares(priors):
             worlds = self._one_side(favours, threshold, share).worlds
@@ -465,7 +456,7 @@ class WorldsAt:
     def table(self, threshold: float) -> Contingency:
         return self._tables(threshold, np.array([self.recall(threshold).value]))
 
-    def at_threshold(self, metric: Metric, threshold: float | None, parameters: dict[str, Any]) -> Range:
+    def at_threshold(self, metric: Metric, threshold: float | None, parameters: Mapping[str, Any]) -> Range:
         """Any metric of the table: with recall and the share flagged all of it is given."""
         if threshold is None:
             raise PulensError("a metric at a threshold needs a threshold.")
