@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
 import pulens
 from pulens.counts import kernels
-from pulens.counts.kernels import count_rows, count_weighted_rows
+from pulens.counts.kernels import count_rows, count_weighted_rows, running_count
 from pulens.counts.tally import Tally
+from pulens.curves.precision_recall import curve_areas, precision_recall_areas, precision_recall_curve
 from pulens.priors import find, names
+from pulens.recovery import recover
+from pulens.recovery.assumptions import Assumptions
+from pulens.recovery.point import pairwise_auc
 
 
 def slow_counts(scores, labels, weights=None):
@@ -51,7 +56,7 @@ def test_fast_counts_equal_slow_counts(kind, dtype, codes):
 def test_runs_of_equal_scores_that_cross_blocks_are_one_threshold(monkeypatch):
     import pulens.counts.kernels
 
-    monkeypatch.setattr(pulens.counts.kernels, "BLOCK", 4)
+    monkeypatch.setattr(pulens.counts.kernels, "CACHED", 4)
     rng = np.random.default_rng(1)
     scores, labels = rng.integers(-2, 3, 50).astype(float), rng.integers(0, 2, 50).astype(np.int8)
     thresholds, labelled, unlabelled, _ = slow_counts(scores, labels)
@@ -123,3 +128,35 @@ def test_the_tally_of_a_million_rows_takes_twice_their_memory_at_most():
     held = tally.thresholds.nbytes + tally.labelled.nbytes + tally.unlabelled.nbytes
     assert held <= 2 * (scores.nbytes + labels.nbytes)
     assert tally.totals.rows == 1 << 20
+
+
+@pytest.mark.parametrize("doubles", [True, False], ids=["as doubles", "as integers"])
+@pytest.mark.parametrize("kind", SCORES)
+def test_counts_do_not_depend_on_what_numpy_sorts_fastest(monkeypatch, kind, doubles):
+    monkeypatch.setattr(kernels, "_has_vectors", lambda: doubles)
+    rng = np.random.default_rng(5)
+    scores = np.asarray(SCORES[kind](rng, 500), float)
+    labels = rng.integers(0, 2, 500).astype(np.int8)
+    fast, slow = count_rows(scores, labels), count_weighted_rows(scores, labels, np.ones(500))
+    for one, other in zip(fast[:3], slow[:3], strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 255, 4096])
+def test_running_counts_are_cumulated_sums(size):
+    flags = (np.random.default_rng(size).random(size) < 0.6).astype(np.uint8)
+    np.testing.assert_array_equal(running_count(flags, np.int32), np.cumsum(flags))
+
+
+@pytest.mark.parametrize("labelled", [0.002, 0.7], ids=["few labelled", "many labelled"])
+@pytest.mark.parametrize("prior", [0.0, 0.2])
+def test_areas_of_long_rankings_are_those_of_their_curves(labelled, prior):
+    rng = np.random.default_rng(8)
+    labels = (rng.random(200_000) < labelled).astype(np.int8)
+    scores = (rng.normal(size=labels.size) + 2.0 * labels).round(6)
+    tally = Tally.from_arrays(labels, scores)
+    assumed = Assumptions(prior)
+    of_curve = curve_areas(precision_recall_curve(recover(tally, assumed)))
+    assert precision_recall_areas(tally, assumed) == pytest.approx(of_curve, rel=1e-12)
+    if prior == 0:
+        assert pairwise_auc(tally, "labelled", "unlabelled") == pytest.approx(roc_auc_score(labels, scores), rel=1e-13)

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from pulens.counts.kernels import rises
 from pulens.counts.tally import Tally
 from pulens.curves._ties import level
 from pulens.curves.roc import roc_curve
@@ -16,7 +17,7 @@ from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import ROUNDING, Contingency
 from pulens.recovery.many import ManyRecoveries
 from pulens.scalars import is_among
-from pulens.types import Floats
+from pulens.types import Floats, Places
 
 Form = Literal["point", "roc"]
 
@@ -98,31 +99,84 @@ def precision_recall_areas(tally: Tally, assumptions: Assumptions, *, form: Form
     return curve_areas(precision_recall_curve(recover(tally, assumptions), form=form))
 
 
+class _Walked(NamedTuple):
+    """Both areas up to a threshold, and where the curve stands there; the first precision counts from recall 0 on."""
+
+    average_precision: float
+    trapezoid: float
+    recall: float
+    precision: float | None
+
+
 def _walk(tally: Tally, recovery: Recovery) -> PrecisionRecallAreas:
     # sums of products, not @: a threaded BLAS costs more than it saves on blocks, and its last bits depend on threads
-    average_precision = trapezoid = 0.0
-    recall_before, precision_before = 0.0, None
+    so_far = _Walked(0.0, 0.0, 0.0, None)
     for block in tally.blocks():
-        recall, alarms = recovery.rates(*observed_rates(tally, block))
-        possible = (alarms >= -ROUNDING) & (alarms <= 1 + ROUNDING)
-        hits, alarms = recovery.positive * recall, recovery.negative * np.clip(alarms, 0.0, 1.0)
-        alarms += hits
-        possible &= alarms > 0
-        if not possible.all():
-            recall, hits, alarms = recall[possible], hits[possible], alarms[possible]
-        if not recall.size:
-            continue
-        precision = hits / alarms
-        steps = np.diff(recall, prepend=recall_before)
-        if precision_before is None:
-            precision_before = float(precision[0])
-        average_precision += float((steps * precision).sum())
-        trapezoid += float((steps[1:] * (precision[1:] + precision[:-1])).sum()) / 2
-        trapezoid += float(steps[0] * (precision[0] + precision_before)) / 2
-        recall_before, precision_before = float(recall[-1]), float(precision[-1])
-    if precision_before is None:
+        labelled = tally.labelled[block]
+        places = rises(labelled, tally.labelled[block.start - 1] if block.start else 0)
+        few = so_far.precision is not None and 2 * places.size < labelled.size
+        if few and _is_possible(tally, block, recovery):
+            so_far = _passed_few(tally, block, recovery, places, so_far)
+        else:
+            so_far = _passed(tally, block, recovery, so_far)
+    if so_far.precision is None:
         return PrecisionRecallAreas(float("nan"), float("nan"))
-    return PrecisionRecallAreas(average_precision, trapezoid)
+    return PrecisionRecallAreas(so_far.average_precision, so_far.trapezoid)
+
+
+def _passed(tally: Tally, block: slice, recovery: Recovery, so_far: _Walked) -> _Walked:
+    recall, alarms = recovery.rates(*observed_rates(tally, block))
+    possible = (alarms >= -ROUNDING) & (alarms <= 1 + ROUNDING)
+    hits, alarms = recovery.positive * recall, recovery.negative * np.clip(alarms, 0.0, 1.0)
+    alarms += hits
+    possible &= alarms > 0
+    if not possible.all():
+        recall, hits, alarms = recall[possible], hits[possible], alarms[possible]
+    if not recall.size:
+        return so_far
+    precision = hits / alarms
+    before = float(precision[0]) if so_far.precision is None else so_far.precision
+    steps = np.diff(recall, prepend=so_far.recall)
+    trapezoid = float((steps[1:] * (precision[1:] + precision[:-1])).sum()) / 2
+    return _Walked(
+        so_far.average_precision + float((steps * precision).sum()),
+        so_far.trapezoid + trapezoid + float(steps[0] * (precision[0] + before)) / 2,
+        float(recall[-1]),
+        float(precision[-1]),
+    )
+
+
+def _is_possible(tally: Tally, block: slice, recovery: Recovery) -> bool:
+    """Whether all thresholds of a block surely are: rates of each kind of row rise, so its ends bound the alarms."""
+    rates = observed_rates(tally, np.array([block.start, min(block.stop, len(tally)) - 1]))
+    used = [pair for pair in zip(recovery.false_positive_rate, rates, strict=True) if pair[0]]
+    least, most = (sum(each * rate[int((each > 0) == at_end)] for each, rate in used) for at_end in (False, True))
+    called = recovery.negative * min(max(least, 0.0), 1.0) + recovery.positive * rates[0][0]
+    return bool(least >= -ROUNDING and most <= 1 + ROUNDING and called > 0)
+
+
+def _passed_few(tally: Tally, block: slice, recovery: Recovery, places: Places, so_far: _Walked) -> _Walked:
+    """:func:`_passed` where recall rises at few thresholds, all of them possible: only these add to the sums."""
+    average_precision, trapezoid, reached, before = so_far
+    end = np.array([min(block.stop, len(tally)) - 1])
+    if not places.size:
+        return _Walked(average_precision, trapezoid, reached, float(_precision(tally, end, recovery)[1][0]))
+    recall, precision = _precision(tally, np.append(block.start + places, end), recovery)
+    _, until = _precision(tally, np.maximum(block.start + places - 1, 0), recovery)
+    last, recall, precision = float(precision[-1]), recall[:-1], precision[:-1]
+    if places[0] == 0 and before is not None:
+        until[0] = before
+    steps = np.diff(recall, prepend=reached)
+    average_precision += float((steps * precision).sum())
+    trapezoid += float((steps * (precision + until)).sum()) / 2
+    return _Walked(average_precision, trapezoid, float(recall[-1]), last)
+
+
+def _precision(tally: Tally, which: Places, recovery: Recovery) -> tuple[Floats, Floats]:
+    recall, alarms = recovery.rates(*observed_rates(tally, which))
+    hits, called = recovery.positive * recall, recovery.negative * np.clip(alarms, 0.0, 1.0)
+    called += hits
+    return recall, hits / called
 
 
 def average_precisions_of_many(recoveries: ManyRecoveries, *rates: Floats) -> Floats | None:

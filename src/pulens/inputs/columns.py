@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from pulens.containers import plain_array
 from pulens.counts.exactness import LARGEST_WHOLE, first_too_long, too_long
+from pulens.counts.kernels import extremes
 from pulens.counts.sample import LABELLED, NEGATIVE, UNLABELLED
 from pulens.counts.tally import MOST_ROWS
 from pulens.errors import InputError, listed, nearest, shown
@@ -290,12 +291,13 @@ def check_scores(
     """
     array = one_per_row(values)
     scores = _to_floats(array, name, row_name, first_row)
-    if keep_apart and scores.size and max(-float(scores.min()), float(scores.max())) >= LARGEST_WHOLE:
+    low, high = extremes(scores) if scores.size else (0.0, 0.0)
+    if keep_apart and max(-float(low), float(high)) >= LARGEST_WHOLE:
         # numbers of several types in one list became floats on the way
         place = first_too_long(np.array(values, object) if isinstance(values, list) else array)
         if place is not None:
             raise InputError(too_long(name, values[place], f" in {row_name(first_row + place)}"))
-    if scores.size and not (np.isfinite(scores.min()) and np.isfinite(scores.max())):
+    if not (np.isfinite(low) and np.isfinite(high)):
         bad = np.flatnonzero(~np.isfinite(scores))
         raise InputError(
             f"{name} must be finite numbers, got {float(scores[bad[0]])!r} in {row_name(first_row + int(bad[0]))} "

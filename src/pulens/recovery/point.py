@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.counts.kernels import rises
 from pulens.counts.tally import Tally, Totals
 from pulens.errors import InputError, PulensError, listed, shown
 from pulens.recovery._checks import check_numbers, check_shares, check_unlabelled_prior
@@ -21,7 +22,7 @@ from pulens.recovery.assumptions import Assumptions
 from pulens.recovery.contingency import Contingency
 from pulens.recovery.many import recover_many
 from pulens.scenario import Scenario
-from pulens.types import Floats
+from pulens.types import Floats, Places
 
 KINDS = ("labelled", "unlabelled", "negative")
 
@@ -159,7 +160,7 @@ def _derived(totals: Totals, assumptions: Assumptions) -> Recovery:
     return Recovery(hits, alarms, float(result.positive[0]), float(result.negative[0]), population)
 
 
-def observed_rates(tally: Tally, which: slice = slice(None)) -> tuple[Floats, Floats, Floats]:
+def observed_rates(tally: Tally, which: slice | Places = slice(None)) -> tuple[Floats, Floats, Floats]:
     """Share of each kind of row at or above each threshold; zero where there are no such rows."""
     kinds = (tally.labelled, tally.unlabelled, tally.negative)
     return tuple(  # type: ignore[return-value]
@@ -232,7 +233,18 @@ def pairwise_auc(tally: Tally, above: str, below: str) -> float:
     doubled: Any = 0
     first_before = second_before = kind.type(0)
     for block in tally.blocks():
-        here, there = first[block].astype(kind, copy=False), second[block].astype(kind, copy=False)
+        here, there = first[block], second[block]
+        places = rises(here, first_before) if is_whole else np.arange(here.size)
+        if 2 * places.size < here.size:  # by parts, what is summed is zero wherever there is no row of the first kind
+            steps = np.diff(here[places].astype(np.int64), prepend=first_before)
+            at = there[places].astype(np.int64)
+            until = there[np.maximum(places - 1, 0)].astype(np.int64)
+            until[places == 0] = second_before
+            doubled += 2 * (int(here[-1]) * int(there[-1]) - int(first_before) * int(second_before))
+            doubled -= (steps * (at + until)).sum().item()
+            first_before, second_before = kind.type(here[-1]), kind.type(there[-1])
+            continue
+        here, there = here.astype(kind, copy=False), there.astype(kind, copy=False)
         heights = here.copy()
         heights[1:] += here[:-1]
         heights[0] += first_before
