@@ -184,7 +184,7 @@ def test_bad_rows_get_an_error_that_names_them(arguments, options, message):
         (
             "rows.db",
             "score,label\n",
-            r"a database is named by its address, sqlite:///.*rows\.db, and its table by table=",
+            r"named by its address, sqlite:///.*rows\.db, and its table by table=",
         ),
         ("rows.csv", "scores,label\n1,1\n", "Did you mean 'scores'"),
         ("rows.csv", "score,label\n1\n", "line 2 has 1 fields but the header has 2"),
