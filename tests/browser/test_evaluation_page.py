@@ -325,6 +325,21 @@ def test_a_thumb_can_move_the_sliders_and_paper_opens_the_notes(open_page, repor
     assert sizes[0] > sizes[1] >= sizes[2]
 
 
+def test_words_of_a_chart_keep_their_size_on_paper(open_page, report):
+    """Two charts side by side were scaled down to half: words of four points."""
+    page = open_page(report).page
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 703, "height": 1000})
+    for chart in ("roc", "precision-recall"):
+        drawn, shown = page.locator(f"#chart-{chart} svg").evaluate(
+            "each => [each.viewBox.baseVal.width, each.getBoundingClientRect().width]"
+        )
+        assert shown > 0.9 * drawn
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+
+
 def test_what_is_known_at_the_reports_class_prior_only_is_said_to_be(open_page, evaluation, report):
     """Intervals vanish and the ladder fades when the prior moves: every page has them for the report's own only."""
     opened = open_page(report)

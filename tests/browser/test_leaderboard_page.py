@@ -67,6 +67,15 @@ def test_sorts_by_any_column_and_keeps_the_truth_apart(open_page, archive, repor
     opened.keep("leaderboard-light")
 
 
+def test_no_fold_of_it_is_wider_than_a_phone(open_page, report):
+    """The list of selections, opened on a phone, made the page scroll 62 to 112 pixels sideways."""
+    for width in (390, 340):
+        opened = open_page(report, viewport={"width": width, "height": 800})
+        opened.page.evaluate("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+        opened.settle()
+        assert opened.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_filters_by_family_data_set_name_selection_and_metric(open_page, archive, report):
     opened = open_page(report)
     page = opened.page

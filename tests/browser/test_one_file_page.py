@@ -151,7 +151,9 @@ def test_no_column_is_chosen_where_two_are_as_likely_and_a_workbook_is_called_on
     assert opened.page.locator("#label option:checked").inner_text() == "outcome"
     opened.page.click("#evaluate")
     opened.page.wait_for_selector("#problem:not([hidden])")
-    assert "Choose the column of scores" in problem(opened)
+    assert problem(opened) == "Choose the column of scores: risk_v1 or risk_v2."
+    assert opened.page.locator("#preview th").all_inner_texts() == ["risk_v1", "risk_v2", "outcome"]
+    assert opened.page.evaluate("document.activeElement.id") == "score"
     german = [f"C{k};{1000 * k},{k % 10};0,{k:02d};{'ja' if k > 50 else ''}" for k in range(60)]
     take(opened, "claim;amount;Risiko;Ergebnis\n" + "\n".join(german))
     assert opened.page.locator("#score option:checked").inner_text() == "Risiko"

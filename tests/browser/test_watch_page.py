@@ -58,7 +58,7 @@ def test_the_page_is_whole_and_fits(open_page, report, options):
     assert page.inner_text("#verdict .status") == "ALARM"
     charts = [one.get_attribute("data-chart") for one in page.locator("figure.chart").all()]
     assert charts == ["positives", "precision", "f1", "evidence", "labels-recall", "labels-rate", "scores"]
-    assert "Recall is taken for constant" in page.inner_text("#chart-f1"), "which needs no chart"
+    assert "Recall is assumed constant" in page.inner_text("#chart-f1"), "which needs no chart"
     for figure in page.locator("figure.chart").all():
         assert figure.locator("svg path").count() > 0, "every chart is drawn"
     assert page.locator("#chart-positives svg circle").count() >= 8

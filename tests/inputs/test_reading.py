@@ -180,6 +180,12 @@ def test_bad_rows_get_an_error_that_names_them(arguments, options, message):
         ("rows.csv", "", "not even a line of column names"),
         ("rows.csv", "score,label\n", "no data rows"),
         ("rows.csv", "p,label\n1,1\n", r"no column 'score' \(set by score= or --score\); the columns are 'p', 'label'"),
+        ("rows.csv", "risk,outcome\n1,1\n", r"Perhaps label='outcome' and score='risk'\."),
+        (
+            "rows.db",
+            "score,label\n",
+            r"named by its address, sqlite:///.*rows\.db, and its table by table=",
+        ),
         ("rows.csv", "scores,label\n1,1\n", "Did you mean 'scores'"),
         ("rows.csv", "score,label\n1\n", "line 2 has 1 fields but the header has 2"),
         ("rows.csv", "score,label\n1,1\n2,0\nx,0\n", "got 'x' in data row 3"),

@@ -243,7 +243,7 @@ def test_the_page_is_amber(amber):
     page = amber.to_html()
     assert 'class="card changing"' in page
     assert "CHANGING, NOT YET CERTAIN" in page
-    assert "Recall is taken for constant: the reference" in page
+    assert "Recall is assumed constant: the reference" in page
 
 
 # --- labels ----------------------------------------------------------------------------------------------------------

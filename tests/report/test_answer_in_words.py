@@ -280,3 +280,50 @@ def test_documents_show_commands_without_folders(capsys, tmp_path):
     for page in pages:
         assert "pulens evaluate scores.csv" in page.read_text()
         assert str(tmp_path) not in page.read_text()
+
+
+def test_the_verdict_gives_the_threshold_in_the_digits_of_the_table(estimated):
+    """0.24075 was 0.2407 in the sentence: other rows are flagged at it."""
+    found = evaluation_of(class_prior=0.15, threshold=1.123456)
+    assert "at 1.12346 or above" in " ".join(str(found).split())
+    assert "threshold   1.12346 (given)" in str(found)
+
+
+def test_explained_the_class_prior_is_named_once_and_metrics_as_in_the_short_answer(estimated):
+    text = estimated.explain()
+    assert "class prior class prior" not in text
+    assert "Matthews correlation" in text
+    assert "matthews_correlation" not in text
+
+
+def test_the_badge_says_that_an_answer_depends_on_the_class_prior(hardly_known):
+    labels, scores = rows(0.4)
+    found = pulens.evaluate(labels, scores, threshold=1.0, redraws=200)
+    assert summarise(found).status == "depends on the class prior"
+    known = pulens.evaluate(*rows(), class_prior=0.15, threshold=1.0, redraws=200)
+    assert summarise(known).status == "tested on real labels"
+
+
+def test_pages_of_groups_assume_of_labels_what_their_numbers_assume():
+    """They said that labels are random within each group where easy positives were taken to be labelled first."""
+    labels, scores = rows()
+    site = np.where(np.arange(len(labels)) % 2, "a", "b")
+    table = {"label": labels, "score": scores, "site": site}
+    import pandas
+
+    for labelling, said in (("practice", "as much easier than the hidden ones"), ("random", "a random draw of its")):
+        given = {"class_prior": 0.15, "threshold": 1.0, "labelling": labelling, "redraws": 100}
+        segments = pulens.evaluate_by(pandas.DataFrame(table), "site", same_prior=True, **given)
+        gaps = pulens.gaps_by(pandas.DataFrame(table), "site", metric="recall", same_prior=True, **given)
+        for page in (segments.to_html(), gaps.to_html()):
+            assert said in page
+            assert ("a random draw of its positives" in page) is (labelling == "random")
+
+
+def test_a_group_that_is_a_number_is_named_with_its_column():
+    import pandas
+
+    labels, scores = rows()
+    table = pandas.DataFrame({"label": labels, "score": scores, "age": 18 + np.arange(len(labels)) % 2})
+    gaps = pulens.gaps_by(table, "age", metric="recall", same_prior=True, class_prior=0.15, threshold=1.0)
+    assert re.search(r"age 1[89] finds \d+%, age 1[89] \d+%", " ".join(str(gaps).split()))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -437,7 +438,7 @@ def find_columns(
     Traceback (most recent call last):
     ...
     pulens.errors.InputError: there is neither a column 'label' (set by label= or --label) nor 'score' (score= or
-    --score); the columns are 'p', 'status'.
+    --score); the columns are 'p', 'status'. Perhaps score='p'.
     """
     asked, names = list(wanted), list(available)
     missing = [name for name in dict.fromkeys(asked) if name not in names]
@@ -450,7 +451,30 @@ def find_columns(
     hint = near[0] if len(missing) == 1 else ""
     if len(missing) > 1:
         hint = "".join(f" For {shown(name)}:{one}" for name, one in zip(missing, near, strict=True) if one)
+    hint = hint or _likely([set_by[name] for name in missing if name in set_by], names)
     raise InputError(f"there is {said}; the columns are {listed(names, limit=12)}.{hint}")
+
+
+#: What columns of scores and of labels are often called, here as on the one page.
+_OFTEN = {
+    "score": re.compile(r"score|prob|pred|risk|p_?hat|logit|^p$|^s$", re.IGNORECASE),
+    "label": re.compile(r"label|confirmed|target|^y$|^class|positive|outcome", re.IGNORECASE),
+}
+
+
+def _likely(roles: Iterable[str], names: Iterable[str]) -> str:
+    """Which columns may have been meant, by what such columns are often called.
+
+    >>> _likely(["label", "score"], ["claim", "risk_v1", "risk_v2", "outcome"])
+    " Perhaps label='outcome' and score='risk_v1' (or 'risk_v2')."
+    """
+    all_names, told = [str(name) for name in names], []
+    for role in roles:
+        found = [name for name in all_names if role in _OFTEN and _OFTEN[role].search(name)]
+        if 0 < len(found) <= MOST_LIKELY:
+            first, *others = map(shown, found)
+            told.append(f"{role}={first}" + (f" (or {' or '.join(others)})" if others else ""))
+    return f" Perhaps {' and '.join(told)}." if told else ""
 
 
 def _set_by(role: str | None, *, first: bool) -> str:
@@ -460,6 +484,7 @@ def _set_by(role: str | None, *, first: bool) -> str:
     return f" ({'set by ' if first else ''}{role}= or {option})"
 
 
+MOST_LIKELY = 3  # columns named in a hint
 _OTHER_DELIMITERS = {
     ";": "delimiter=';' (--delimiter ';' on the command line)",
     "\t": "format='tsv' (--format tsv on the command line)",

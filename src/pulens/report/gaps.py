@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pulens.groups.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS
-from pulens.report.lines import MORE, on_one_screen, wrapped
+from pulens.report.lines import MORE, group_in_words, on_one_screen, wrapped
 from pulens.report.markdown import plain
 from pulens.report.segments import LONGEST_NAME, WIDTH, shortened
 from pulens.report.words import title_of
@@ -33,7 +33,7 @@ def verdict_of(gaps: Gaps) -> str:
         many = len(gaps.tested)
         return f"{'No group' if not many else 'Only one group'} {least}: there is nothing to compare."
     first, second = (_group(gaps, name) for name in (lead.first, lead.second))
-    one, other = name_of(lead.first), name_of(lead.second)
+    one, other = (group_in_words(gaps.group_by, name_of(name)) for name in (lead.first, lead.second))
     values = f"{_share(gaps, first)}, {other} {_share(gaps, second)}"
     said = f"{one} finds {values}" if _by_labels(gaps) else f"{title_of(gaps.metric)}: {one} {values}"
     considered = "all pairs considered" if len(gaps.columns) == 1 else "all pairs of all columns considered"

@@ -30,7 +30,7 @@ _RANDOM = Assumption(
 _PRIORS = Assumption(
     "The class prior of each group is right.",
     "Priors from another year or definition; one prior for groups that differ.",
-    "Gaps in this number are off; those in recall and in the share flagged are not.",
+    "Gaps in this number are off; those in the share flagged are not.",
 )
 _KNOWN = Assumption(
     "Groups have different rows, and rows are independent.",

@@ -108,6 +108,15 @@ def first_sentences(words: str) -> str:
     return " ".join(sentences)
 
 
+def group_in_words(column: str, name: str) -> str:
+    """A group within a sentence: with its column where the name alone would read as a number of something.
+
+    >>> group_in_words("age", "18"), group_in_words("region", "west")
+    ('age 18', 'west')
+    """
+    return f"{column} {name}" if re.fullmatch(r"[-+]?[\d.,:/ -]+", name) else name
+
+
 def p_value(value: float) -> str:
     """A p-value as people quote it.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pulens.command_words import in_command_words
 from pulens.estimate import Estimate, Interval
 from pulens.notice import Notice
-from pulens.report.lines import assumed_of, folded, titled, wrapped
+from pulens.report.lines import assumed_of, first_sentences, folded, group_in_words, titled, wrapped
 from pulens.report.markdown import plain
 from pulens.report.segments_shown import MOST_IN_FULL, MOST_SKIPPED, About, by_value, shown_segments
 from pulens.report.segments_verdict import segments_verdict
@@ -133,7 +133,8 @@ def segments_text(result: Evaluations, way: str = "python", *, explain: bool = F
     notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(result)]
     lines += folded(notices, way, explain=explain)
     for line in skipped_lines(result, explain=explain):
-        lines += ["", *wrapped(line)]
+        words = line if explain else first_sentences(line)
+        lines += ["", *wrapped(in_command_words(words) if way == "command" else words)]
     return "\n".join(lines)
 
 
@@ -141,7 +142,10 @@ def verdict_of(result: Evaluations) -> str:
     """Which segment is worst, or that none clearly differs."""
     from pulens.groups.segments import title_of
 
-    return segments_verdict(result, result.metrics[:SHOWN], lambda one: shortened(title_of(one), LONGEST_NAME))
+    def named(one: Any) -> str:
+        return group_in_words(result.group_by, shortened(title_of(one), LONGEST_NAME))
+
+    return segments_verdict(result, result.metrics[:SHOWN], named)
 
 
 def short_lines(result: Evaluations) -> list[str]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pulens.notice import Severity
 from pulens.report.axis import Axis, ends_of
 from pulens.report.html import render
+from pulens.report.lines import group_in_words
 from pulens.report.segments import (
     LONGEST_NAME,
     MOST_ROWS,
@@ -135,7 +136,11 @@ def _counts(found: Evaluations) -> str:
 def _verdict(result: Evaluations, metrics: tuple[str, ...]) -> list[str]:
     """Whether segments differ, as the terminal says it; names are kept apart from the sentence's direction."""
     same = [_sentence(result.prior_words.replace("class_prior=", ""))] if result.says_same_prior else []
-    return [segments_verdict(result, metrics, lambda one: f"\u2068{shortened(_name(one), LONGEST_NAME)}\u2069"), *same]
+
+    def named(one: Any) -> str:
+        return f"\u2068{group_in_words(result.group_by, shortened(_name(one), LONGEST_NAME))}\u2069"
+
+    return [segments_verdict(result, metrics, named), *same]
 
 
 def _assumptions(result: Evaluations, first: Segment) -> tuple[Assumption, ...]:

@@ -48,7 +48,7 @@ TITLES = {
 }
 
 
-FIXED = "; taken for constant"
+FIXED = "; assumed constant"
 
 
 def watch_page(pulse: Pulse, *, title: str | None = None) -> str:

@@ -50,7 +50,7 @@ def watch_text(pulse: Pulse, way: str = "python", *, explain: bool = False) -> s
 
 
 def _head(pulse: Pulse, *, explain: bool) -> list[str]:
-    """The reference, the recall that is taken for constant, and the scores that moved most."""
+    """The reference, the recall that is assumed constant, and the scores that moved most."""
     monitor = pulse.life.judgement.monitor
     about = f"{monitor.reference.rows:,.0f} rows, {monitor.reference.n_labelled:,.0f} labelled"
     if monitor.prior is not None:
@@ -62,7 +62,7 @@ def _head(pulse: Pulse, *, explain: bool) -> list[str]:
         result += titled("score", f"labelled rows outscore all rows in {100 * monitor.area:.0f}% of pairs")
     recall = monitor.recall
     if recall is not None and recall_is_constant(list(pulse.windows.values())):
-        result += titled("recall", f"{recall[0]:.2f} ({recall[1]:.2f} to {recall[2]:.2f}), taken for constant")
+        result += titled("recall", f"{recall[0]:.2f} ({recall[1]:.2f} to {recall[2]:.2f}), assumed constant")
     if monitor.prior is not None or recall is not None:
         result += titled("assumes", assumed(pulse))
     if pulse.score_bands and not explain:

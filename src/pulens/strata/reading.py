@@ -63,7 +63,7 @@ def _beside_arrays(labels: Any, scores: Any, within: Any, reading: ReadOptions) 
     sample = read_sample(labels, scores, **reading.rows)
     if isinstance(within, str) or not hasattr(within, "__len__"):
         raise InputError(
-            f"labelled_within must hold one cell per row beside arrays of labels and scores, got {shown(within)}. A "
+            f"labelled_within must hold one cell per row of the labels and scores, got {shown(within)}. A "
             "column's name is for tables, files and databases."
         )
     values = np.fromiter((None if is_null(value) else value for value in listed_values(within)), object, len(within))

@@ -183,4 +183,4 @@ def _draw(axes: Any, ranking: TrueRanking, tally: Tally, labels: NDArray[np.int8
     right.legend(loc="lower left", bbox_to_anchor=(0, 0.1), fontsize=8)  # above the line of share 0
 
 
-STUDY = Study("Estimated beside true curves, 5% of positives known", "Claesen et al., figure 5 (covtype)", run)
+STUDY = Study("Estimated and true curves, 5% of positives known", "Claesen et al., figure 5 (covtype)", run)

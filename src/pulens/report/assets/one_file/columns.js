@@ -70,7 +70,9 @@ const columns = (() => {
     };
     const isOnly = facts.filter((fact) => fact.score > -9).length === 1; // of numbers
     const score = best("score", isOnly ? -8 : 4, -1);
-    return { score, label: best("label", 2, score) };
+    const highest = Math.max(...facts.map((fact) => fact.score));
+    const likely = score < 0 && highest >= 4 ? [...facts.keys()].filter((place) => facts[place].score === highest) : [];
+    return { score, likely, label: best("label", 2, score) };
   }
 
   // The first column that seems to identify rows: no cell of the first rows is empty, a decimal number or there twice.

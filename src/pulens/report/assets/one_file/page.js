@@ -161,7 +161,7 @@
     const comma = table.rows.some((row) => row.some((cell) => /^[+-]?\d+,\d+$/.test(cell.trim()))) && table.separator !== ",";
     $("#told").textContent = texts.told(table.names.length, texts.separators[table.separator], comma);
     // score and label first, where a phone shows them
-    const places = [...new Set([table.guess.score, table.guess.label, ...table.names.keys()])].filter((place) => place >= 0).slice(0, MOST_SHOWN);
+    const places = [...new Set([table.guess.score, ...table.guess.likely, table.guess.label, ...table.names.keys()])].filter((place) => place >= 0).slice(0, MOST_SHOWN);
     const row = (cells, kind) => {
       const line = document.createElement("tr");
       for (const cell of cells) {
@@ -226,7 +226,11 @@
     const [scenario, labelling] = ["scenario", "labelling"].map((name) => $(`input[name='${name}-given']:checked`).value);
     const question = { scenario, labelling, classPrior, audit, threshold, confidence: 0.95 };
     if (!table.names) return question;
-    if (!$("#score").value || !$("#label").value) throw new Error(texts.noColumn);
+    const missing = ["score", "label"].filter((id) => !$(`#${id}`).value);
+    if (missing.length) {
+      $(`#${missing[0]}`).focus();
+      throw new Error(texts.noColumn(missing, missing[0] === "score" ? table.guess.likely.map((place) => shorten(table.names[place])) : []));
+    }
     const [score, label] = [Number($("#score").value), Number($("#label").value)];
     if (score === label) throw new Error(texts.sameColumn);
     const pick = (id) => ($(id).value === "" ? [] : [values[Number($(id).value)].text]);

@@ -61,7 +61,7 @@ const texts = {
     reportReady: "The report is below.",
     commandLead: "The same on the command line:",
     estimateLead: "The report covers every class prior that these rows cannot exclude, so it gives intervals only. The command line also estimates the class prior:",
-    more: "Also on the command line: one evaluation per group (--group-by COLUMN), the top of the list (--top 200), costs and capacity (pulens decide), and whether labels look random (pulens audit read). It reads this table, or the saved counts.",
+    more: "Also on the command line: one evaluation per group (--group-by <column>), the top of the list (--top 200), costs and capacity (pulens decide), and whether labels look random (pulens audit read). It reads this table, or the saved counts.",
     pasted: "pasted rows",
     auditHeading: "Have some rows checked",
     auditLead:
@@ -117,7 +117,8 @@ const texts = {
   noRows: "The table is empty: it has no data rows.",
   noLabelled: "No row is labelled positive: choose the label value that means so.",
   title: (score, name) => `${score} in ${name}`,
-  noColumn: "Choose the column of scores and the column of labels.",
+  noColumn: (missing, likely) =>
+    `Choose the column of ${missing.map((kind) => `${kind}s`).join(" and the column of ")}${likely.length > 1 ? `: ${likely.slice(0, 4).join(" or ")}` : ""}.`,
   priorNotKnown: "Nobody gave the class prior: it may be any share that the scores leave room for.",
   shortColumns: (score, label, positive) => `${score}, ${label} = ${positive}`,
   shortPrior: (prior) => `class prior ${prior}`,

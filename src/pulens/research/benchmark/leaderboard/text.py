@@ -39,7 +39,10 @@ def brief_text(result: Board, archive: Archive) -> str:
         lines.append(f"{_named(result, name)}{_mean(result, name):>8}{rank:>11}{won:>18}{said:>18}".rstrip())
     left = len(result.order) - MOST_BRIEF
     lines += [f"  and {left} more learners"] if left > 0 else []
-    lines += ["", *_wrapped(f"mean of {result.metric}{_comma(result.unit)}; {result.selection_words}")]
+    lines += [
+        "",
+        *_wrapped(f"mean of {result.metric}{_comma(result.unit)}; epochs selected by {result.selection_words}"),
+    ]
     lines += [part for mark, text in result.marks.items() for part in _wrapped(f"{mark} {text}")]
     runs = f"{len(result.rows):,} runs of {result.condition.name}, {len(archive.failed):,} failed in the archive"
     return "\n".join([*lines, *_wrapped(f"{runs}. Every data set, tests and costs: add --explain.")])
