@@ -23,6 +23,12 @@ def test_quantiles_mean_and_spread_are_those_of_the_density():
     assert result.standard_deviation == pytest.approx(beta(3, 9).std(), abs=1e-4)
 
 
+@pytest.mark.parametrize("odd", [-0.1, 1.1, float("nan"), -(10**400), "half"])
+def test_quantiles_of_what_is_no_share_are_refused(odd):
+    with pytest.raises(pulens.PulensError, match="from 0 to 1"):
+        of(beta(3, 9).pdf).quantiles(odd)
+
+
 def test_interval_reaches_zero_only_where_zero_is_likely():
     assert of(beta(1, 20).pdf).interval(0.95)[0] == 0
     low, high = of(beta(30, 70).pdf).interval(0.95)

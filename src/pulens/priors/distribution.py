@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pulens.confidence import check_confidence
-from pulens.containers import numbers_for
-from pulens.errors import PulensError
+from pulens.containers import numbers, numbers_for
+from pulens.errors import InputError, PulensError, shown
 from pulens.keywords import typed
 from pulens.types import Floats
 
@@ -59,7 +59,10 @@ class PriorDistribution:
 
     def quantiles(self, shares: Floats) -> Floats:
         """:meth:`quantile` of many shares."""
-        return np.interp(shares, np.concatenate([[0.0], np.cumsum(self.masses)]), cell_borders(self.values))
+        asked = numbers(shares)
+        if asked is None or not np.all((asked >= 0) & (asked <= 1)):
+            raise InputError(f"shares must be numbers from 0 to 1, got {shown(shares)}.")
+        return np.interp(asked, np.concatenate([[0.0], np.cumsum(self.masses)]), cell_borders(self.values))
 
     def interval(self, confidence: float) -> tuple[float, float]:
         """Equal tails; one tail only where the lowest values are more likely than those at the upper end.

@@ -115,7 +115,8 @@ def reviewed_words(result: ReviewedReliability) -> str:
         if off
         else f"The checked rows do not contradict the probabilities in any of {len(result.bins)} bins"
     )
-    return f"{first}: predicted and actual shares differ by {result.error:.3f} on average ({result.checked:,} rows)."
+    apart = f"predicted and actual shares differ by {result.error:.3f} on average"
+    return f"{first}: {apart} ({result.checked:,} checked rows)."
 
 
 def _reviewed(result: ReviewedReliability, *, explain: bool) -> list[str]:
