@@ -226,9 +226,7 @@ class Favoured(NamedTuple):
 def evaluate(drawn: Drawn) -> Iterator[Found]:
     """Metrics of one model at a threshold given beforehand."""
     at = drawn.thresholds["a"]
-    result = pulens.evaluate(
-        drawn.labels, drawn.models["a"], threshold=at, redraws=400, **drawn.told, labelling="random"
-    )
+    result = pulens.evaluate(drawn.labels, drawn.models["a"], threshold=at, redraws=400, **drawn.told)
     for name in METRICS:
         if name in result.estimates:
             yield name, result.estimates[name].interval, drawn.truth(name, "a", at)
@@ -236,7 +234,7 @@ def evaluate(drawn: Drawn) -> Iterator[Found]:
 
 def chosen(drawn: Drawn) -> Iterator[Found]:
     """At the threshold with the best F1 on the same rows."""
-    result = pulens.evaluate(drawn.labels, drawn.models["a"], redraws=400, **drawn.told, labelling="random")
+    result = pulens.evaluate(drawn.labels, drawn.models["a"], redraws=400, **drawn.told)
     for name in ("precision", "recall", "f1"):
         yield name, result.estimates[name].interval, drawn.truth(name, "a", result.threshold)
 
@@ -322,7 +320,7 @@ def reviews(drawn: Drawn) -> Iterator[Found]:
         "probability": np.repeat([150 / part.size for part in parts], 150),
     }
     told = {name: value for name, value in drawn.told.items() if name != "class_prior"}
-    result = pulens.evaluate(rows.labels, rows.score, reviews=log, threshold=AT, **told, labelling="random")
+    result = pulens.evaluate(rows.labels, rows.score, reviews=log, threshold=AT, **told)
     prior, hits, flagged = (
         world.mean(expit),
         world.mean(lambda x: expit(x) * (x >= AT)),
@@ -338,7 +336,7 @@ def estimated(drawn: Drawn) -> Iterator[Found]:
     """Class priors of strata and of all rows, estimated from the same rows."""
     world, rows = drawn.design
     told = {name: value for name, value in drawn.told.items() if name != "class_prior"}
-    result = pulens.evaluate(rows.labels, rows.score, threshold=AT, redraws=400, **told, labelling="random")
+    result = pulens.evaluate(rows.labels, rows.score, threshold=AT, redraws=400, **told)
     yield "class prior", result.class_prior.interval, world.mean(expit)
     for cell in result.cells or ():
         yield "class prior of a stratum", cell.prior_interval, float(world.class_priors[int(cell.name)])
@@ -347,7 +345,7 @@ def estimated(drawn: Drawn) -> Iterator[Found]:
 def factor(drawn: Drawn) -> Iterator[Found]:
     """What is possible where labels favour high scores up to the world's factor; favoured worlds only."""
     result = pulens.evaluate(
-        drawn.labels, drawn.models["a"], threshold=drawn.thresholds["a"], redraws=200, **drawn.told, labelling="random"
+        drawn.labels, drawn.models["a"], threshold=drawn.thresholds["a"], redraws=200, **drawn.told
     )
     for name in ("roc_auc", "average_precision", "precision", "recall", "f1"):
         ends = result.sensitivity(name, factor=drawn.favour).interval
@@ -365,7 +363,7 @@ def proved(drawn: Drawn) -> Iterator[Found]:
     if drawn.told["scenario"] != "single-set":
         return
     labels, scores, at = drawn.labels, drawn.models["a"], drawn.thresholds["a"]
-    result = pulens.evaluate(labels, scores, threshold=at, redraws=200, **drawn.told, labelling="random")
+    result = pulens.evaluate(labels, scores, threshold=at, redraws=200, **drawn.told)
     positives, flagged = result.class_prior.value * labels.size, int((scores >= at).sum())
     hits = int(labels[scores >= at].sum())
     hidden = max(round(positives) - int(labels.sum()), 0)
@@ -389,7 +387,7 @@ def proved(drawn: Drawn) -> Iterator[Found]:
 
 def contradiction(drawn: Drawn) -> Iterator[Found]:
     """1 where random labels are refuted, as an interval without width: its coverage of 1 is how often that is."""
-    result = pulens.evaluate(drawn.labels, drawn.models["a"], confidence=None, **drawn.told, labelling="random")
+    result = pulens.evaluate(drawn.labels, drawn.models["a"], confidence=None, **drawn.told)
     fired = float(result.contradiction is not None)
     yield "refuted", pulens.Interval(fired, fired, 0.95, "share"), 1.0
 
@@ -472,6 +470,7 @@ def one_set(name: str, statistic: str, number: int) -> list[tuple[str, float, fl
     """Of every number that has a confidence interval: its name, both ends and the truth; None where it was refused."""
     rng = np.random.default_rng([number, sum(map(ord, name))])
     drawn = WORLDS[name].draw(rng, number)
+    drawn.told["labelling"] = "random"
     try:
         result = [
             (what, interval.low, interval.high, truth)
