@@ -326,7 +326,7 @@ def reviews(drawn: Drawn) -> Iterator[Found]:
         world.mean(lambda x: expit(x) * (x >= AT)),
         world.mean(lambda x: (x >= AT) * 1.0),
     )
-    yield "class prior", result.class_prior.interval, prior
+    yield "class prior of these rows", result.class_prior.interval, float(rows.positive.mean())
     yield "recall", result.estimates["recall"].interval, hits / prior
     yield "precision", result.estimates["precision"].interval, hits / flagged
     yield "f1", result.estimates["f1"].interval, 2 * hits / (flagged + prior)
