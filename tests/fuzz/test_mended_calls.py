@@ -91,6 +91,7 @@ ODD_FEATURES = {
     "texts": FEATURES.astype(str).astype(object) + "a",
     "complex": FEATURES.astype(complex),
     "none": None,
+    "dictionary": {"a": 1},
 }
 LEARNERS = ("ElkanNoto", "KernelPUSB", "PUET", "BoostedPU", "NNPU")
 

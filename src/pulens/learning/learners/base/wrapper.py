@@ -16,7 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from pulens.errors import AssumptionError, InputError, shown
 from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import PUClassifier, flat, seed_of
-from pulens.learning.learners.base.tables import numbers_only
+from pulens.learning.learners.base.tables import NotNumbersError, numbers_only
 from pulens.types import Booleans, Floats
 
 # probabilities are kept off 0 and 1 so that their odds stay finite
@@ -35,6 +35,8 @@ class Wrapper(PUClassifier):
         if isinstance(X, list | tuple):
             with numbers_only(type(self).__name__):
                 X = np.asarray(X)
+        if not hasattr(X, "shape") and not hasattr(X, "__array__"):  # a dictionary has a length and no rows
+            raise NotNumbersError(f"X must be an array or a table of rows and columns, got {shown(X)}.")
         if issparse(X):
             X = X.tocsr()  # rows can be picked from it
         if self.estimator is None:
