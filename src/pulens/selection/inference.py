@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -147,7 +147,10 @@ class SelectionInference(MetricIntervals):
             return np.stack([tilts, self.tilts.aside(share, tilts)])
 
         if share is not None:
-            return both(share, levels)
+            key = share, priors.size, spread
+            if key not in self._of_share:
+                self._of_share[key] = both(share, levels)
+            return self._of_share[key]
         nodes = distinct(_on_grid(quantiles(priors, np.linspace(0, 1, NODES))))
         table = np.stack([both(float(node), np.sort(levels)) for node in nodes], axis=1)
         index = np.clip(np.searchsorted(nodes, priors) - 1, 0, max(nodes.size - 2, 0))
@@ -156,6 +159,10 @@ class SelectionInference(MetricIntervals):
         part = np.divide(priors - nodes[index], wide, out=np.zeros(priors.size), where=wide > 0)
         rank = np.argsort(np.argsort(levels))
         return np.asarray((1 - part) * table[:, index, rank] + part * table[:, after, rank])
+
+    @cached_property
+    def _of_share(self) -> dict[tuple[float, int, float], Floats]:
+        return {}
 
     def _recovered(
         self, rates: Any, totals: Any, priors: Floats, tilts: Floats, *, of_these_rows: bool = False
@@ -303,7 +310,10 @@ def _on_grid(shares: Floats) -> Floats:
     return np.asarray(1 / (1 + np.exp(-np.round(PER_LOG_ODDS * odds) / PER_LOG_ODDS)))
 
 
+@lru_cache(maxsize=16)
 def _levels(many: int, seed: int, key: int) -> Floats:
     """Even levels from 0 to 1 in an order of chance that nothing else shares."""
     rng = np.random.Generator(np.random.PCG64([seed, key]))
-    return (rng.permutation(many) + 0.5) / many
+    result = (rng.permutation(many) + 0.5) / many
+    result.flags.writeable = False
+    return result

@@ -53,11 +53,15 @@ class TiltDistribution:
 
     def separation(self, share: float) -> float:
         """How far apart positives and negatives would be if labels were random."""
-        observed, listed, _ = self._curves
         prior = self.population(share)
+        return separation_of((self._beaten - prior / 2) / max(1 - prior, 1e-9))
+
+    @cached_property
+    def _beaten(self) -> float:
+        """The chance that a labelled row outscores one of the list."""
+        observed, listed, _ = self._curves
         beaten = 1 - listed + np.diff(listed, prepend=0.0) / 2
-        area = (float(np.diff(observed, prepend=0.0) @ beaten) - prior / 2) / max(1 - prior, 1e-9)
-        return separation_of(area)
+        return float(np.diff(observed, prepend=0.0) @ beaten)
 
     def excess(self, share: float) -> Floats:
         """By how many standard errors each tilt of the grid needs more positives than there are rows."""
