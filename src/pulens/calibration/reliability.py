@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.answer import Answer
+from pulens.answer import Answer, ShownAsText
 from pulens.cached import cached_method
 from pulens.calibration._replicated import design_effects
 from pulens.calibration._within import fractions_within
@@ -76,7 +76,7 @@ class ReliabilityBin(Answer):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Reliability:
+class Reliability(ShownAsText):
     """A reliability diagram: its bins, the calibration error they add up to, and what to know before using it."""
 
     bins: tuple[ReliabilityBin, ...]
@@ -130,8 +130,6 @@ class Reliability:
             doubt = "" if one.interval is None else f"{one.interval.low:.3f} to {one.interval.high:.3f}"
             lines.append(f"{counts}{one.confidence:>10.4f}{one.clipped:>8.4f}{doubt:>18} {verdict}".rstrip())
         return "\n".join(lines)
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from pulens.report.reliability import reliability_html
