@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -225,9 +226,7 @@ def read_rows(
         coding = LabelCoding(positive)
         codes = coding.encode(given, row_name=asked.row_name, is_whole=False)
         refuse_known_negatives(codes, "fit")
-        check_both_kinds(
-            codes, coding.positive, label, lambda: ("" if one is None else str(one) for one in list(given))
-        )
+        check_both_kinds(codes, coding.positive, label, partial(list, given))
         typed = typed_table(raw, asked, features, () if features else (*with_label, *apart, *drop))
     if len(typed) != codes.size:
         raise InputError(f"there are {len(typed):,} rows but {codes.size:,} labels.")

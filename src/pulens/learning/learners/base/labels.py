@@ -64,7 +64,7 @@ def check_both_kinds(
     codes: NDArray[np.int8],
     positive: Sequence[Any] | None,
     label: str | None,
-    held: Callable[[], Iterable[str]],
+    held: Callable[[], Iterable[Any]],
     file: str | None = None,
 ) -> int:
     """The labelled rows, or an error that says what the column of labels holds where there are none, or only such."""
@@ -74,8 +74,9 @@ def check_both_kinds(
     wrong = f"has the label value {listed(positive)}" if positive else "is labelled positive (1)"
     if labelled:
         wrong = "is unlabelled" if positive else "is unlabelled (0 or empty)"
+    values = dict.fromkeys("" if value is None else str(value) for value in held())
     raise InputError(
         f"{'' if file is None else f'{file}: '}no row of column {label!r} {wrong}, and learning needs labelled and "
-        f"unlabelled rows. The column holds {listed(dict.fromkeys(held()))}: say with --positive which value means "
+        f"unlabelled rows. The column holds {listed(values)}: say with --positive which value means "
         "labelled positive, or with --label which column has the labels (positive=, label= in Python)."
     )
