@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import pulens
-from pulens.atomic_write import whole_file, whole_folder, write_together, write_whole
+from pulens.atomic_write import whole_file, whole_folder, write_whole, written_together
 from pulens.cli import main
 from pulens.errors import PulensError
 
@@ -29,7 +29,8 @@ def write_one(path):
 
 
 def write_two(path):
-    write_together({path: b"new\n", f"{path}.second": b"2"})
+    with written_together({path: b"new\n", f"{path}.second": b"2"}):
+        pass
 
 
 WRITERS = [write_one, write_two]

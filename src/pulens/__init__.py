@@ -13,72 +13,76 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from pulens import aliases as _aliases
-from pulens._version import __version__
+from pulens._version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from pulens.comparison import Comparison, compare
-    from pulens.counts.buckets import BucketTally
-    from pulens.counts.sample import PUSample
-    from pulens.counts.tally import Tally
-    from pulens.errors import PulensError
-    from pulens.estimate import Curve, Estimate, Interval
-    from pulens.evaluation.audit import more_audit, plan_audit, read_audit
-    from pulens.evaluation.bounds import Bounds, bounds
-    from pulens.evaluation.decide import Decision, decide
-    from pulens.evaluation.evaluate import Evaluation, evaluate
-    from pulens.evaluation.reviews import join_reviews, read_reviews
-    from pulens.evaluation.stratified import estimate_prior_within
-    from pulens.groups.compare_groups import gaps_by
-    from pulens.groups.gaps import Gaps
-    from pulens.groups.segments import Evaluations, evaluate_by
-    from pulens.inputs import read_buckets
-    from pulens.learning.fitting import JudgedModel, fit
-    from pulens.learning.synthesis import synthesise
-    from pulens.monitoring import Pulse, watch
-    from pulens.priors import ClassPrior, estimate_prior, estimate_prior_and_noise
-    from pulens.recovery.contingency import Contingency
-    from pulens.scenario import Scenario
+    from pulens.comparison import Comparison as Comparison
+    from pulens.comparison import compare as compare
+    from pulens.counts.buckets import BucketTally as BucketTally
+    from pulens.counts.sample import PUSample as PUSample
+    from pulens.counts.tally import Tally as Tally
+    from pulens.errors import PulensError as PulensError
+    from pulens.estimate import Curve as Curve
+    from pulens.estimate import Estimate as Estimate
+    from pulens.estimate import Interval as Interval
+    from pulens.evaluation.audit import more_audit as more_audit
+    from pulens.evaluation.audit import plan_audit as plan_audit
+    from pulens.evaluation.audit import read_audit as read_audit
+    from pulens.evaluation.bounds import Bounds as Bounds
+    from pulens.evaluation.bounds import bounds as bounds
+    from pulens.evaluation.decide import Decision as Decision
+    from pulens.evaluation.decide import decide as decide
+    from pulens.evaluation.evaluate import Evaluation as Evaluation
+    from pulens.evaluation.evaluate import evaluate as evaluate
+    from pulens.evaluation.reviews import join_reviews as join_reviews
+    from pulens.evaluation.reviews import read_reviews as read_reviews
+    from pulens.evaluation.stratified import estimate_prior_within as estimate_prior_within
+    from pulens.groups.compare_groups import gaps_by as gaps_by
+    from pulens.groups.gaps import Gaps as Gaps
+    from pulens.groups.segments import Evaluations as Evaluations
+    from pulens.groups.segments import evaluate_by as evaluate_by
+    from pulens.inputs import read_buckets as read_buckets
+    from pulens.learning.fitting import JudgedModel as JudgedModel
+    from pulens.learning.fitting import fit as fit
+    from pulens.learning.synthesis import synthesise as synthesise
+    from pulens.monitoring import Pulse as Pulse
+    from pulens.monitoring import watch as watch
+    from pulens.priors import ClassPrior as ClassPrior
+    from pulens.priors import estimate_prior as estimate_prior
+    from pulens.priors import estimate_prior_and_noise as estimate_prior_and_noise
+    from pulens.recovery.contingency import Contingency as Contingency
+    from pulens.scenario import Scenario as Scenario
 
 _aliases.install()
 
-# where each public name lives; looked up on first use, so that `import pulens` stays quick
+# where the public names live; looked up on first use, so that `import pulens` stays quick
 _HOMES = {
-    "Bounds": "pulens.evaluation.bounds",
-    "ClassPrior": "pulens.priors",
-    "Comparison": "pulens.comparison",
-    "Contingency": "pulens.recovery.contingency",
-    "Curve": "pulens.estimate",
-    "Decision": "pulens.evaluation.decide",
-    "Estimate": "pulens.estimate",
-    "Evaluation": "pulens.evaluation.evaluate",
-    "Evaluations": "pulens.groups.segments",
-    "Gaps": "pulens.groups.gaps",
-    "Interval": "pulens.estimate",
-    "JudgedModel": "pulens.learning.fitting",
-    "PUSample": "pulens.counts.sample",
-    "BucketTally": "pulens.counts.buckets",
-    "PulensError": "pulens.errors",
-    "Pulse": "pulens.monitoring",
-    "Scenario": "pulens.scenario",
-    "Tally": "pulens.counts.tally",
-    "bounds": "pulens.evaluation.bounds",
-    "estimate_prior": "pulens.priors",
-    "estimate_prior_and_noise": "pulens.priors",
-    "estimate_prior_within": "pulens.evaluation.stratified",
-    "compare": "pulens.comparison",
-    "decide": "pulens.evaluation.decide",
-    "evaluate": "pulens.evaluation.evaluate",
-    "more_audit": "pulens.evaluation.audit",
-    "plan_audit": "pulens.evaluation.audit",
-    "read_audit": "pulens.evaluation.audit",
-    "evaluate_by": "pulens.groups.segments",
-    "fit": "pulens.learning.fitting",
-    "join_reviews": "pulens.evaluation.reviews",
-    "gaps_by": "pulens.groups.compare_groups",
-    "read_reviews": "pulens.evaluation.reviews",
-    "read_buckets": "pulens.inputs",
-    "synthesise": "pulens.learning.synthesis",
-    "watch": "pulens.monitoring",
+    name: home
+    for home, names in {
+        "pulens.comparison": ("Comparison", "compare"),
+        "pulens.counts.buckets": ("BucketTally",),
+        "pulens.counts.sample": ("PUSample",),
+        "pulens.counts.tally": ("Tally",),
+        "pulens.errors": ("PulensError",),
+        "pulens.estimate": ("Curve", "Estimate", "Interval"),
+        "pulens.evaluation.audit": ("more_audit", "plan_audit", "read_audit"),
+        "pulens.evaluation.bounds": ("Bounds", "bounds"),
+        "pulens.evaluation.decide": ("Decision", "decide"),
+        "pulens.evaluation.evaluate": ("Evaluation", "evaluate"),
+        "pulens.evaluation.reviews": ("join_reviews", "read_reviews"),
+        "pulens.evaluation.stratified": ("estimate_prior_within",),
+        "pulens.groups.compare_groups": ("gaps_by",),
+        "pulens.groups.gaps": ("Gaps",),
+        "pulens.groups.segments": ("Evaluations", "evaluate_by"),
+        "pulens.inputs": ("read_buckets",),
+        "pulens.learning.fitting": ("JudgedModel", "fit"),
+        "pulens.learning.synthesis": ("synthesise",),
+        "pulens.monitoring": ("Pulse", "watch"),
+        "pulens.priors": ("ClassPrior", "estimate_prior", "estimate_prior_and_noise"),
+        "pulens.recovery.contingency": ("Contingency",),
+        "pulens.scenario": ("Scenario",),
+    }.items()
+    for name in names
 }
 _ROOMS = {
     "audits",
@@ -103,45 +107,7 @@ _ROOMS = {
     "watching",
 }
 
-__all__ = [
-    "Bounds",
-    "BucketTally",
-    "ClassPrior",
-    "Comparison",
-    "Contingency",
-    "Curve",
-    "Decision",
-    "Estimate",
-    "Evaluation",
-    "Evaluations",
-    "Gaps",
-    "Interval",
-    "JudgedModel",
-    "PUSample",
-    "PulensError",
-    "Pulse",
-    "Scenario",
-    "Tally",
-    "__version__",
-    "bounds",
-    "compare",
-    "decide",
-    "estimate_prior",
-    "estimate_prior_and_noise",
-    "estimate_prior_within",
-    "evaluate",
-    "evaluate_by",
-    "fit",
-    "gaps_by",
-    "join_reviews",
-    "more_audit",
-    "plan_audit",
-    "read_audit",
-    "read_buckets",
-    "read_reviews",
-    "synthesise",
-    "watch",
-]
+__all__ = sorted([*_HOMES, "__version__"])
 
 
 def __getattr__(name: str) -> Any:

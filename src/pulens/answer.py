@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Any, ClassVar
 
 import numpy as np
 
 from pulens.atomic_write import write_whole
+from pulens.frozen import offered
 
 
 class Answer:
@@ -17,7 +18,7 @@ class Answer:
 
     A key may have another name than the attribute: ``"strata=rates"`` has the rates under ``"strata"``, and
     ``"rows=counts.rows"`` the rows of the counts, ``None`` where there are no counts. ``"worth?"`` is left out where
-    there is none, or nothing in it.
+    there is none, or nothing in it, and ``"**interval"`` is told among the others, not under a name of its own.
 
     >>> from dataclasses import dataclass
     >>> @dataclass(frozen=True, slots=True)
@@ -34,11 +35,13 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; what is not finite becomes ``None``."""
         keys = self._keys or tuple(self.__dataclass_fields__)  # type: ignore[attr-defined]
-        answer = {}
+        answer: dict[str, Any] = {}
         for key in keys:
             name, _, path = key.partition("=")
-            value = plain(_followed(self, path or name.rstrip("?")))
-            if not name.endswith("?") or value not in (None, "", [], {}):
+            value = plain(_followed(self, path or name.strip("?*")))
+            if name.startswith("**"):
+                answer |= value or {}
+            elif not name.endswith("?") or value not in (None, "", [], {}):
                 answer[name.rstrip("?")] = value
         return answer
 
@@ -50,9 +53,16 @@ def _followed(value: Any, path: str) -> Any:
 
 
 class ShownAsText:
-    """Shows its own words in notebooks."""
+    """Shows its own words at a prompt and in notebooks; ``_offered`` is what completion offers, where that is less."""
 
     __slots__ = ()
+    _offered: ClassVar[tuple[str, ...]] = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __dir__(self) -> Iterable[str]:
+        return offered(self, self._offered) if self._offered else super().__dir__()
 
     def _repr_html_(self) -> str:
         from html import escape

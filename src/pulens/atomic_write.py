@@ -157,11 +157,15 @@ def write_whole(path: AnyPath, text: str) -> None:
         temporary.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
-def write_together(contents: Mapping[AnyPath, bytes]) -> None:
-    """Write several files, all of them or none: everything is on the disk before the first takes its place.
+@contextmanager
+def written_together(contents: Mapping[AnyPath, bytes]) -> Iterator[None]:
+    """Write several files, all of them or none, which take their places when what is done meanwhile went well too.
+
+    Everything is on the disk, next to its place, before the first file is moved into it.
 
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_together({f"{folder}/a": b"1", f"{folder}/b": b"2"})
+    ...     with written_together({f"{folder}/a": b"1", f"{folder}/b": b"2"}):
+    ...         pass
     ...     sorted(entry.name for entry in Path(folder).iterdir())
     ['a', 'b']
     """
@@ -170,7 +174,8 @@ def write_together(contents: Mapping[AnyPath, bytes]) -> None:
             with stack.enter_context(whole_file(path)).open("wb") as file:
                 file.write(content)
                 file.flush()
-                os.fsync(file.fileno())
+                os.fsync(file.fileno())  # a full disk must show before any old file is replaced
+        yield
 
 
 def is_channel(target: AnyPath) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from pulens.answer import Answer
+from pulens.answer import Answer, plain
 from pulens.errors import PulensError
 from pulens.scalars import real
 from pulens.types import Floats
@@ -124,14 +124,14 @@ class Estimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; nan becomes ``None``, with its reason."""
-        answer: dict[str, Any] = {"value": _plain(self.value), "low": None, "high": None, "basis": self.basis}
+        answer: dict[str, Any] = {"value": plain(real(self.value)), "low": None, "high": None, "basis": self.basis}
         answer["target"] = self.target
         if self.interval is not None:
             answer |= self.interval.to_dict()
         if self.sources:
-            answer["sources"] = {name: interval.to_dict() for name, interval in self.sources.items()}
+            answer["sources"] = plain(self.sources)
         if self.landmarks:
-            answer["landmarks"] = {name: _plain(number) for name, number in self.landmarks.items()}
+            answer["landmarks"] = {name: plain(real(number)) for name, number in self.landmarks.items()}
         if self.rests_on is not None:
             answer["rests_on"] = list(self.rests_on)
         if self.undefined_because:
@@ -139,7 +139,7 @@ class Estimate:
         if self.withheld_because:
             answer["withheld_because"] = self.withheld_because
         if self.threshold is not None:
-            answer["threshold"] = _plain(self.threshold)
+            answer["threshold"] = plain(real(self.threshold))
         if self.notice:
             answer["notice"] = self.notice
         return answer
@@ -177,9 +177,9 @@ class Curve:
     def to_dict(self) -> dict[str, Any]:
         return {
             "name": self.name,
-            self.x_name: [_plain(value) for value in self.x],
-            self.y_name: [_plain(value) for value in self.y],
-            "thresholds": [_plain(value) for value in self.thresholds],
+            self.x_name: plain(self.x),
+            self.y_name: plain(self.y),
+            "thresholds": plain(self.thresholds),
         }
 
     def to_frame(self, backend: str | None = None) -> Any:
@@ -204,6 +204,15 @@ class Curve:
         return draw_curve(self, ax=ax, **style)
 
 
+def with_interval(value: float, interval: Interval | None) -> dict[str, Any]:
+    """A number with its interval as JSON has them, where there is one.
+
+    >>> with_interval(0.2, None), with_interval(0.2, Interval(0.1, 0.3, None, "given"))["high"]
+    ({'value': 0.2}, 0.3)
+    """
+    return {"value": plain(value), **({} if interval is None else interval.to_dict())}
+
+
 def columns_of(estimates: Mapping[str, Estimate]) -> dict[str, list[Any]]:
     """Estimates as the columns of a table, a row for each; nan where there is no number.
 
@@ -220,9 +229,3 @@ def columns_of(estimates: Mapping[str, Estimate]) -> dict[str, list[Any]]:
         "threshold": [math.nan if one.threshold is None else one.threshold for one in result],
         "undefined_because": [one.undefined_because or one.withheld_because or "" for one in result],
     }
-
-
-def _plain(value: float) -> float | None:
-    """A float that JSON can hold: nan and infinities have no JSON form."""
-    number = real(value)
-    return number if math.isfinite(number) else None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import pulens
 from pulens.counts.tally import Tally, Totals
-from pulens.inference.bootstrap import PrecisionReadings, average_precisions
+from pulens.inference.bootstrap import PrecisionReadings
 from pulens.inference.kernels.placements import placement_moments
 from pulens.inference.kernels.quantiles import studentised_quantile, tail_for_range
 from pulens.inference.kernels.redraws import MOST_BLOCKS, BootstrapCounts, compress, redraw_tally
@@ -91,7 +91,7 @@ def test_average_precision_of_redraws_is_that_of_a_plain_loop(rows, prior, scena
 
     def work(redrawn: BootstrapCounts) -> None:
         maps = recover_many(redrawn.totals, np.full(len(redrawn), prior), 0.0, Scenario(scenario))
-        cut, free = average_precisions(maps, redrawn, at)
+        cut, free = PrecisionReadings(redrawn, at).of(maps)
         each = Replicates(redrawn, prior, of_rows=True).tallies(tally.thresholds)
         for row, (redrawn_tally, _) in enumerate(each):
             one = Recovery.of(redrawn_tally.totals, Assumptions(prior, 0.0, Scenario(scenario)))

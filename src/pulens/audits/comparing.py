@@ -18,11 +18,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from pulens.answer import Answer
 from pulens.audits.answers import POSITIVE, UNDECIDED
 from pulens.audits.formulas import FORMULAS
 from pulens.audits.limits import draw_totals, one_tail, quantile
@@ -38,8 +39,10 @@ BOTH, FIRST, SECOND, NEITHER = range(4)
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewedDifference:
+class ReviewedDifference(Answer):
     """A metric of the first model less that of the second, by checked rows."""
+
+    _keys = ("first", "second", "basis", "value", "**interval", "undefined_because?")
 
     metric: str
     first: str
@@ -47,6 +50,7 @@ class ReviewedDifference:
     value: float
     interval: Interval | None
     undefined_because: str | None = None
+    basis: ClassVar[str] = "design"
 
     @property
     def is_clear(self) -> bool:
@@ -61,12 +65,6 @@ class ReviewedDifference:
             f"{self.metric} {self.first} - {self.second} {self.value:+.3f} "
             f"[{self.interval.low:+.3f}, {self.interval.high:+.3f}]"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        answer: dict[str, Any] = {"first": self.first, "second": self.second, "basis": "design"}
-        answer["value"] = None if math.isnan(self.value) else self.value
-        answer |= {} if self.interval is None else self.interval.to_dict()
-        return answer | ({"undefined_because": self.undefined_because} if self.undefined_because else {})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

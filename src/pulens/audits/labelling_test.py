@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations, pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from pulens.answer import Answer
 from pulens.audits.allocation import guesses
 from pulens.audits.counts import AuditCounts, CheckedRows, Counts
 from pulens.audits.labelling_curve import LabellingCurve, labelling_curve
@@ -24,12 +25,17 @@ _MOST_KEYS = 4_000_000  # random numbers held at once while subsets are drawn
 
 
 @dataclass(frozen=True, slots=True)
-class LabellingVerdict:
+class LabellingVerdict(Answer):
     """What an audit says about the labels: p-value, standard score, power and curve.
 
     ``z`` is negative where found positives score lower than labelled ones, that is where labels favoured high scores.
     ``power`` is the chance that a threefold preference for high scores would have been noticed.
     """
+
+    _keys = (
+        *("p_value", "z", "power", "contradicted=_contradicted", "verdict", "method", "curve"),
+        "undefined_because?",
+    )
 
     p_value: float
     z: float
@@ -63,18 +69,9 @@ class LabellingVerdict:
     def __str__(self) -> str:
         return self.verdict
 
-    def to_dict(self) -> dict[str, Any]:
-        defined = self.undefined_because is None
-        answer = {
-            "p_value": self.p_value if defined else None,
-            "z": self.z if defined else None,
-            "power": self.power,
-            "contradicted": self.contradicted if defined else None,
-            "verdict": self.verdict,
-            "method": self.method,
-            "curve": self.curve.to_dict(),
-        }
-        return answer if defined else answer | {"undefined_because": self.undefined_because}
+    @property
+    def _contradicted(self) -> bool | None:
+        return None if self.undefined_because else self.contradicted
 
 
 def labelling_of(

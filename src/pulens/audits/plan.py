@@ -19,7 +19,7 @@ from pulens.audits.counts import AuditCounts, Counts
 from pulens.audits.drawing import queue_order
 from pulens.audits.strata import Strata
 from pulens.counts.tally import Tally
-from pulens.frozen import FrozenMapping, offered
+from pulens.frozen import FrozenMapping
 from pulens.inputs.drawn import DrawnRows
 from pulens.notice import Notice, Severity
 from pulens.scenario import Scenario
@@ -49,13 +49,6 @@ class PlannedRows:
         return len(self.name)
 
 
-#: What completion offers.
-OFFERED = (
-    *("allocation", "budget", "counts", "enlarged", "forecast", "goal", "notices", "power", "probability"),
-    *("rows", "rows_for", "scenario", "seed", "strata", "threshold", "to_dict", "write"),
-)
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class AuditPlan(ShownAsText):
     """Strata, the rows to check and what they will be worth; made by :func:`pulens.plan_audit`.
@@ -64,6 +57,12 @@ class AuditPlan(ShownAsText):
     ``tally`` counts all rows of the table, thinned where it is long. Printing a plan shows strata and forecast,
     ``write("queue.csv")`` writes the rows with an empty column ``answer``, and beside them what reading them needs.
     """
+
+    #: What completion offers.
+    _offered = (
+        *("allocation", "budget", "counts", "enlarged", "forecast", "goal", "notices", "power", "probability"),
+        *("rows", "rows_for", "scenario", "seed", "strata", "threshold", "to_dict", "write"),
+    )
 
     strata: Strata
     batches: tuple[Counts, ...]
@@ -214,9 +213,6 @@ class AuditPlan(ShownAsText):
             "forecast": self.forecast.to_dict(),
             "notices": [{"severity": one.severity.name.lower(), "message": str(one)} for one in self.notices],
         }
-
-    def __dir__(self) -> list[str]:
-        return offered(self, OFFERED)
 
     def __str__(self) -> str:
         from pulens.audits.words import plan_text

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.atomic_write import is_channel, write_together
+from pulens.atomic_write import is_channel, written_together
 from pulens.audits.allocation import check_goal
 from pulens.audits.ladder import ladder_from_dict, ladder_to_dict, thinned
 from pulens.audits.plan import AuditPlan, PlannedRows, digest_of_strata
@@ -86,8 +86,8 @@ def plan_path(path: AnyPath) -> Path:
 def write_queue(plan: AuditPlan, path: AnyPath) -> None:
     """Write queue and plan, both or neither; a queue that somebody answered is not replaced."""
     contents = queue_files(plan, path)
-    with queue_locked(path):
-        write_together(contents)
+    with queue_locked(path), written_together(contents):
+        pass
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.calibration._gaps import BinGaps, ErrorTerms, ReplicatedGaps, error_terms, noise_floor, norm_of
 from pulens.calibration._replicated import gaps_of, times_as_noisy
 from pulens.calibration._within import uncertainty_of_scores
@@ -28,6 +29,7 @@ from pulens.inference.prior_uncertainty import (
     KnownOfPrior,
     PriorUncertainty,
     holding,
+    key_of_setting,
 )
 from pulens.notice import Notice, Severity, worst_first
 from pulens.priors.known_negatives import notice_of_recovery
@@ -254,8 +256,6 @@ class _ErrorOfBins(IntervalMethod):
 
     samples: Sequence[tuple[Evidence, BinCounts]]
     norm: float
-    _known: dict[tuple[Any, float], _MeanError] = field(default_factory=dict)
-    _gaps: dict[Any, list[_GapsOfSample]] = field(default_factory=dict)
 
     method = "split-sign below, bias-corrected above"
     shares_tried = SHARES_TRIED
@@ -264,15 +264,15 @@ class _ErrorOfBins(IntervalMethod):
     def is_smooth(self) -> bool:  # type: ignore[override]
         return self.samples[0][0].within is not None
 
+    @cached_method(lambda prior, tail: (key_of_setting(prior), tail))
     def at(self, prior: Any, tail: float) -> _MeanError:
-        key = getattr(prior, "key", prior)
-        if (key, tail) not in self._known:
-            from pulens.special import ndtri
+        from pulens.special import ndtri
 
-            if key not in self._gaps:
-                self._gaps[key] = [_GapsOfSample.of(*sample, prior) for sample in self.samples]
-            self._known[key, tail] = _mean_error(self._gaps[key], self.norm, -float(ndtri(tail)))
-        return self._known[key, tail]
+        return _mean_error(self._gaps(prior), self.norm, -float(ndtri(tail)))
+
+    @cached_method(key_of_setting)
+    def _gaps(self, prior: Any) -> list[_GapsOfSample]:
+        return [_GapsOfSample.of(*sample, prior) for sample in self.samples]
 
     def value(self, prior: Any) -> float:
         return self.at(prior, one_tail(0.95)).corrected  # the same at any confidence

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial, singledispatch
 from typing import Any
 
 import numpy as np
 
-from pulens.answer import Answer
+from pulens.answer import Answer, ShownAsText
+from pulens.cached import cached_method
 from pulens.calibration._replicated import design_effects
 from pulens.calibration._within import fractions_within
 from pulens.calibration.binning import check_redraws
@@ -75,7 +76,7 @@ class ReliabilityBin(Answer):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Reliability:
+class Reliability(ShownAsText):
     """A reliability diagram: its bins, the calibration error they add up to, and what to know before using it."""
 
     bins: tuple[ReliabilityBin, ...]
@@ -129,8 +130,6 @@ class Reliability:
             doubt = "" if one.interval is None else f"{one.interval.low:.3f} to {one.interval.high:.3f}"
             lines.append(f"{counts}{one.confidence:>10.4f}{one.clipped:>8.4f}{doubt:>18} {verdict}".rstrip())
         return "\n".join(lines)
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from pulens.report.reliability import reliability_html
@@ -306,7 +305,6 @@ class _FractionsOfBins(IntervalMethod):
     totals: Totals
     doubt: PriorUncertainty
     rng: np.random.Generator
-    _known: dict[float, Floats] = field(default_factory=dict)
 
     method = "percentiles of redrawn rates"
 
@@ -320,10 +318,9 @@ class _FractionsOfBins(IntervalMethod):
             population += np.array([one.population[kind] for one in maps])[own_map, None] * rate
         return np.asarray(np.divide(positive, population, out=np.zeros(population.shape), where=population > 0))
 
+    @cached_method()
     def _at(self, prior: float) -> Floats:
-        if prior not in self._known:
-            self._known[prior] = self._redrawn(np.array([prior]))
-        return self._known[prior]
+        return self._redrawn(np.array([prior]))
 
     def value(self, prior: float) -> Any:
         return np.median(self._at(prior), axis=0)

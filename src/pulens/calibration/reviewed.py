@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,8 +35,10 @@ ROWS_PER_BIN, FEWEST_BINS, MOST_BINS = 20, 2, 10
 
 
 @dataclass(frozen=True, slots=True)
-class ReviewedBin:
+class ReviewedBin(Answer):
     """Rows that score in (low, high]: what the model promises on average, and what was found among them."""
+
+    _keys = ("low", "high", "rows", "checked", "found", "promised", "verdict", "share", "basis", "interval")
 
     low: float
     high: float
@@ -46,6 +48,7 @@ class ReviewedBin:
     promised: float
     share: float
     interval: Interval
+    basis: ClassVar[str] = "design"
 
     @property
     def verdict(self) -> str:
@@ -53,12 +56,6 @@ class ReviewedBin:
         if self.promised in self.interval:
             return ""
         return "overconfident" if self.promised > self.interval.high else "underconfident"
-
-    def to_dict(self) -> dict[str, Any]:
-        names = ("low", "high", "rows", "checked", "found", "promised", "verdict")
-        result = {name: getattr(self, name) for name in names}
-        share = None if math.isnan(self.share) else self.share
-        return {**result, "share": share, "basis": "design", "interval": self.interval.to_dict()}
 
 
 @dataclass(frozen=True, slots=True)

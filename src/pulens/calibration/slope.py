@@ -22,6 +22,7 @@ from pulens.inference.kernels.redraws import compress
 from pulens.inference.mass_replicates import student_factor
 from pulens.inference.normal import normal_interval
 from pulens.inference.prior_draws import PriorDraws
+from pulens.inference.prior_uncertainty import key_of_setting
 from pulens.metrics.parts.rests_on import BASIS
 from pulens.selection import moved_interval
 from pulens.strata import WeightedEvidence
@@ -79,7 +80,7 @@ def calibration_slope(evidence: Evidence, *, confidence: float = 0.95) -> Calibr
     times = _times_as_wide(evidence, confidence)
 
     def line_at(setting: Any) -> tuple[Any, Any]:
-        key = getattr(setting, "key", setting)
+        key = key_of_setting(setting)
         if key not in fits:
             own, share = evidence.at_prior(setting)
             theta, covariance = _line(replace(own, class_prior=replace(own.class_prior, unlabelled=share)))

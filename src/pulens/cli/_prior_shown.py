@@ -34,20 +34,18 @@ def prior_lines(
     explain: bool = False,
 ) -> list[str]:
     """The share in a sentence and a table, what it assumes, the worst warning; the rest where the reader asked."""
-    labelled, unlabelled, negative = tally.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
     lines = [*wrapped(verdict_words(prior), 0), "", *share_lines(prior), ""]
     if noise is not None:
         most = "" if noise.feasible is None else f"; at most {noise.feasible.high:.3f} is possible"
         lines += [*titled("label noise", f"{_words_of(noise)}{most}"), ""]
     distinct = f"; {len(tally):,} distinct scores" if explain else ""
-    lines += titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}{distinct}")
+    lines += titled("rows", f"{tally.totals}{distinct}")
     lines += [] if clusters is None else titled("clusters", str(clusters))
     by_audit = prior.method.startswith("audit")
     lines += titled("assumes", "checked rows were drawn at random" if by_audit else ASSUMES[scenario])
     if explain:
         lines += titled("estimator", prior.assumption)
-        there = int(unlabelled)
+        there = int(tally.totals.unlabelled)
         rows = ", ".join(f"{'all ' if rows == there else ''}{rows:,} for {width}" for width, rows in advice.items())
         lines += titled("audit", f"random unlabelled rows to check for an interval of a given width: {rows}")
     return [*lines, *folded(prior.notices, "command", explain=explain)]

@@ -6,13 +6,13 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 
-from pulens.atomic_write import is_channel, whole_file, write_whole
+from pulens.atomic_write import is_channel, whole_file, write_whole, written_together
 from pulens.cli._sources import read_by
 from pulens.errors import PulensError
 from pulens.inputs.addresses import check_name, shown_address
@@ -55,17 +55,8 @@ def write_all(contents: Mapping[str, bytes]) -> None:
 
 @contextmanager
 def all_or_none(contents: Mapping[str, bytes]) -> Iterator[None]:
-    """Write several files, which take their places when what is done meanwhile went well too.
-
-    Everything is on the disk, next to its place, before the first file is moved into it.
-    """
-    with ExitStack() as stack:
-        for path, content in contents.items():
-            if path != "-":
-                with stack.enter_context(whole_file(path)).open("wb") as file:
-                    file.write(content)
-                    file.flush()
-                    os.fsync(file.fileno())  # a full disk must show before any old file is replaced
+    """Write several files, which take their places when what is done meanwhile went well too; ``-`` comes last."""
+    with written_together({path: content for path, content in contents.items() if path != "-"}):
         yield
     if "-" in contents:
         write_out(contents["-"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -98,9 +99,13 @@ def _numbers_alone(file: str, given: dict[str, Any]) -> FeatureTable | None:
 def _train_on_numbers(learner: Any, file: str, table: FeatureTable, given: dict[str, Any], out: Path) -> None:
     import numpy as np
 
+    from pulens.inputs.features import label_values
+    from pulens.learning.learners.base.labels import check_both_kinds
+
     assert table.labels is not None
-    labelled = int((table.labels == 1).sum())
-    _check_labelled(labelled, len(table.labels), file, given)
+    label, written = given["label"], {name: given[name] for name in ("format", "delimiter")}
+    held = partial(label_values, file, label, **written)
+    labelled = check_both_kinds(table.labels, given["positive"], label, held, file)
     told = {} if given["cluster"] is None else _told_of_clusters(learner, table, file, given)
     learner.fit(table.values, table.labels, **told)
     if hasattr(learner, "network_"):
@@ -202,22 +207,3 @@ def _rescued(learner: Any) -> str:
 
     rescues = getattr(learner, "rescues_", ())
     return f"{said(rescues)} " if rescues else ""
-
-
-def _check_labelled(labelled: int, rows: int, file: str, given: dict[str, Any]) -> None:
-    """Say what the column of labels holds where nothing in it is labelled, or everything."""
-    from pulens.errors import InputError, listed
-    from pulens.inputs.features import label_values
-
-    if 0 < labelled < rows:
-        return
-    label = given["label"]
-    result = label_values(file, label, format=given["format"], delimiter=given["delimiter"])
-    wrong = f"has the label value {listed(given['positive'])}" if given["positive"] else "is labelled positive (1)"
-    if labelled:
-        wrong = "is unlabelled" if given["positive"] else "is unlabelled (0 or empty)"
-    raise InputError(
-        f"{file}: no row of column {label!r} {wrong}, and learning needs labelled and unlabelled rows. The column "
-        f"holds {listed(result)}: say with --positive which value means labelled positive, or with --label which "
-        "column has the labels."
-    )

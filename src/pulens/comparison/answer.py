@@ -8,7 +8,7 @@ from math import nan
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
-from pulens.answer import Answer, written
+from pulens.answer import Answer, ShownAsText, written
 from pulens.comparison.bands import Bands
 from pulens.comparison.order import Order
 from pulens.comparison.paired import Difference
@@ -19,7 +19,7 @@ from pulens.errors import UnknownNameError, listed, nearest, shown, spoken
 from pulens.estimate import Estimate
 from pulens.evaluation.clustering import Clustering
 from pulens.evidence import Evidence, few_clusters
-from pulens.frozen import FrozenMapping, offered
+from pulens.frozen import FrozenMapping
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.prior_uncertainty import PriorUncertainty
 from pulens.keywords import typed
@@ -33,20 +33,19 @@ if TYPE_CHECKING:
     from pulens.strata import StratifiedEvidence
 
 
-#: What completion offers.
-OFFERED = (
-    *("class_prior", "difference", "differences", "estimates", "leader", "metric", "models", "notices"),
-    *("order", "plot", "reviewed", "rivals", "to_dict", "to_frame", "to_html", "verdict", "winner", "worth"),
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison(Answer):
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Answer, ShownAsText):
     """Which model is best, by how much, how sure that is, and whether the class prior decides.
 
     ``estimates[metric][model]``, ``differences[metric]`` (all pairs) and ``order[metric]`` hold the numbers; the
     verdict is about the first metric.
     """
+
+    #: What completion offers.
+    _offered = (
+        *("class_prior", "difference", "differences", "estimates", "leader", "metric", "models", "notices"),
+        *("order", "plot", "reviewed", "rivals", "to_dict", "to_frame", "to_html", "verdict", "winner", "worth"),
+    )
 
     _keys = (
         *("models", "verdict", "winner", "metric", "class_prior", "class_prior_by?=prior_by", "scenario", "labelling"),
@@ -69,9 +68,6 @@ class Comparison(Answer):
     bands: Bands | None = None  # how sure each model's number is along the class prior, where rows are independent
     labelling: str = "random"  # how positives are taken to have come by their labels
     within: tuple[str, ...] = ()  # columns within whose values labels are random, where that is not among all rows
-
-    def __dir__(self) -> list[str]:
-        return offered(self, OFFERED)
 
     @property
     def totals(self) -> Totals:
@@ -187,8 +183,6 @@ class Comparison(Answer):
         from pulens.report.comparison import comparison_text
 
         return comparison_text(self)
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from pulens.report.comparison import comparison_html

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -27,13 +27,19 @@ METHOD = "Fieller, paired rows"
 
 
 @dataclass(frozen=True, slots=True)
-class Crossover:
+class Crossover(Answer):
     """A pair at one cost ratio: where the class prior, and where the cost ratio, changes which is worth more.
 
     ``class_priors`` are those at which both have the same net benefit at the cost ratio, ``ratio`` the cost ratio at
     which they have it at the class prior; nan if there is none. An interval is ``None`` where these rows do not place
     the crossing.
     """
+
+    _keys = (
+        *("first", "second", "rates", "cost_ratio", "class_priors", "class_prior_interval=prior_interval"),
+        *("equal_at_ratio=ratio", "ratio_interval", "more_below_the_class_prior=sparing"),
+        "more_below_the_ratio=generous",
+    )
 
     first: str
     second: str
@@ -79,20 +85,6 @@ class Crossover:
                 f"{_placed(self.ratio_interval)}: {self.generous} is worth more below it, {self.sparing} above."
             )
         return said, other
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "first": self.first,
-            "second": self.second,
-            "rates": {model: rates._asdict() for model, rates in self.rates.items()},
-            "cost_ratio": self.cost_ratio,
-            "class_priors": list(self.class_priors),
-            "class_prior_interval": None if self.prior_interval is None else self.prior_interval.to_dict(),
-            "equal_at_ratio": None if math.isnan(self.ratio) else self.ratio,
-            "ratio_interval": None if self.ratio_interval is None else self.ratio_interval.to_dict(),
-            "more_below_the_class_prior": self.sparing,
-            "more_below_the_ratio": self.generous,
-        }
 
 
 @dataclass(frozen=True, slots=True)

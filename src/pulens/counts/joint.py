@@ -151,12 +151,7 @@ class JointTally:
     __hash__ = None  # type: ignore[assignment]  # compared by content, so not hashable
 
     def __str__(self) -> str:
-        labelled, unlabelled, negative = self.totals
-        known = f", {negative:,.10g} known negative" if negative else ""
-        return (
-            f"JointTally of {', '.join(self.names)} ({labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}, "
-            f"{len(self):,} combinations)"
-        )
+        return f"JointTally of {', '.join(self.names)} ({self.totals}, {len(self):,} combinations)"
 
     __repr__ = __str__
 

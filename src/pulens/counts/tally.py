@@ -46,6 +46,10 @@ class Totals(NamedTuple):
     def rows(self) -> float:
         return self.labelled + self.unlabelled + self.negative
 
+    def __str__(self) -> str:
+        known = f", {self.negative:,.10g} known negative" if self.negative else ""
+        return f"{self.labelled:,.10g} labelled, {self.unlabelled:,.10g} unlabelled{known}"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tally:
@@ -242,10 +246,8 @@ class Tally:
     __hash__ = None  # type: ignore[assignment]  # compared by content, so not hashable
 
     def __str__(self) -> str:
-        labelled, unlabelled, negative = self.totals
-        known = f", {negative:,.10g} known negative" if negative else ""
         kept = "distinct scores" if self.binning is None else "bins of scores"
-        return f"Tally({labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}, {len(self):,} {kept})"
+        return f"Tally({self.totals}, {len(self):,} {kept})"
 
     __repr__ = __str__
 

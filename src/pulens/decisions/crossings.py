@@ -15,6 +15,9 @@ class OperatingRates(NamedTuple):
     recall: float
     flagged: float
 
+    def to_dict(self) -> dict[str, float]:
+        return self._asdict()
+
     def hits(self, prior: float) -> float:
         """Per row of the list at a class prior, cut as in every table."""
         return float(possible_hits(prior * self.recall, self.flagged, prior, 1 - prior))

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.answer import Answer, ShownAsText
 from pulens.containers import numbers
 from pulens.decisions.actions import RULED_OUT, Actions
 from pulens.decisions.linear import Form, LinearAtThresholds, net_benefit_form
@@ -45,8 +46,8 @@ NEAREST = replace(
 )
 
 
-@dataclass(frozen=True, eq=False)
-class DecisionCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class DecisionCurve(Answer, ShownAsText):
     """Net benefit of a model against the cost ratio, beside flagging all; flagging none is 0.
 
     ``low`` and ``high`` hold the true curve at all ratios together where ``simultaneous`` is true. ``best`` is the
@@ -55,6 +56,11 @@ class DecisionCurve:
     rule out random labels, the curve is that of the nearest possible world, as in an evaluation, and has no ``best``.
     ``uncorrected`` is what tools draw that count every unlabelled row as a negative: too low by the hidden hits.
     """
+
+    _keys = (
+        *("ratios", "model", "flag_all", "low", "high", "best", "uncorrected", "simultaneous"),
+        "warnings=notices",
+    )
 
     ratios: Floats
     model: Floats
@@ -81,24 +87,11 @@ class DecisionCurve:
             lines.append(f"{ratio:.4f}  {model}    {everybody}{band}")
         return "\n".join([*lines, *(f"{each.severity.name.lower()}: {each}" for each in self.notices)])
 
-    __repr__ = __str__
-
-    def to_dict(self) -> dict[str, Any]:
-        arrays = {
-            name: getattr(self, name) for name in ("ratios", "model", "flag_all", "low", "high", "best", "uncorrected")
-        }
-        plain = {name: None if values is None else _without_nan(values) for name, values in arrays.items()}
-        return {**plain, "simultaneous": self.simultaneous, "warnings": [str(each) for each in self.notices]}
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve with its band, and flag all and none; returns the axes."""
         from pulens.plots.decision import draw_decision_curve
 
         return draw_decision_curve(self, ax=ax)
-
-
-def _without_nan(values: Floats) -> list[float | None]:
-    return [None if np.isnan(value) else value for value in values.tolist()]
 
 
 def decision_curve(

@@ -54,7 +54,7 @@ FEWEST_RATES = 1001
 MOST_COUNTS = 257  # numbers of latent positives tried over a range of class priors, and of hits between two limits
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Bounds(Answer, ShownAsText):
     """Lower and upper curves, their areas, and the range of any metric at any threshold.
 
@@ -302,8 +302,6 @@ class Bounds(Answer, ShownAsText):
                 f"population  {rows}",
             ]
         )
-
-    __repr__ = __str__
 
 
 @forwards_keywords(gather)

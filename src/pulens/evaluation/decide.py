@@ -38,7 +38,6 @@ from pulens.errors import InputError, PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evaluation.clustering import Clustering
 from pulens.evidence import Design, Evidence, IntervalOptions, few_clusters
-from pulens.frozen import offered
 from pulens.inference.intervals import EstimatesIntervals
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.inference.measured import Target
@@ -77,13 +76,6 @@ PER = 1000.0  # rows that money is shown for
 RATES: Mapping[str, Value] = {RECALL: lambda points: points.found, PRECISION: lambda points: points.precision}
 
 
-#: What completion offers.
-OFFERED = (
-    *("choice", "collision", "confidence", "cost", "curve", "flag", "flagged", "hits", "notices", "precision"),
-    *("priors", "recall", "regret", "saving", "threshold", "to_dict", "to_html", "volume", "where"),
-)
-
-
 class Regret(NamedTuple):
     """At another class prior: the cheapest threshold there, and what the chosen one costs more, per 1,000 rows."""
 
@@ -103,12 +95,18 @@ class Allowance(NamedTuple):
     lowest: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Decision(Answer, ShownAsText):
     """A threshold, what it costs, and what would make it another; ``threshold`` is ``None`` where demands collide.
 
     An infinite threshold flags no row. Money is per 1,000 rows of the list.
     """
+
+    #: What completion offers.
+    _offered = (
+        *("choice", "collision", "confidence", "cost", "curve", "flag", "flagged", "hits", "notices", "precision"),
+        *("priors", "recall", "regret", "saving", "threshold", "to_dict", "to_html", "volume", "where"),
+    )
 
     _keys = (
         *("threshold", "flag", "choice", "binds", "collision", "costs", "price_of_flag=costs.price_of_flag"),
@@ -145,9 +143,6 @@ class Decision(Answer, ShownAsText):
     collision: str | None = None
     notices: tuple[Notice, ...] = ()
     allowed: Allowance | None = None
-
-    def __dir__(self) -> list[str]:
-        return offered(self, OFFERED)
 
     @property
     def labelling(self) -> str:
@@ -231,8 +226,6 @@ class Decision(Answer, ShownAsText):
         from pulens.report.decision import decision_text
 
         return decision_text(self)
-
-    __repr__ = __str__
 
     @typed
     def to_html(self, path: str | PathLike[str] | None = None, *, title: str | None = None) -> str:

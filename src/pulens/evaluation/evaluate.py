@@ -23,7 +23,7 @@ from pulens.evidence import Design, Evidence, IntervalOptions
 from pulens.evidence.combinations import refuse_together
 from pulens.evidence.design import Gathered, gather_unstratified
 from pulens.evidence.review_options import ReviewOptions
-from pulens.frozen import FrozenMapping, offered
+from pulens.frozen import FrozenMapping
 from pulens.inference.intervals import Choice, MetricIntervals
 from pulens.inference.kernels.resampling import DEFAULT_REDRAWS, Resampling
 from pulens.inference.measured import Target
@@ -103,8 +103,6 @@ class OperatingPoint(ShownAsText):
     def __str__(self) -> str:
         return "\n".join([f"at threshold {self.threshold:.6g}", *(f"  {e}" for e in self.estimates.values())])
 
-    __repr__ = __str__
-
     def to_frame(self, backend: str | None = None) -> Any:
         """One row per metric as a table of Polars, pandas or PyArrow, whichever is there or named."""
         from pulens.inputs.frames import frame_of
@@ -120,21 +118,20 @@ class OperatingPoint(ShownAsText):
         }
 
 
-#: What completion offers.
-OFFERED = (
-    *("at", "audit", "best_threshold", "bounds", "class_prior", "decide", "estimates", "if_random", "labelling"),
-    *("notices", "plot", "precision_recall", "robustness", "roc", "sensitivity", "threshold", "to_dict", "to_frame"),
-    *("to_html", "top"),
-)
-
-
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(ShownAsText):
     """How good a classifier is on positives versus negatives, from positives and unlabelled rows.
 
     ``estimates`` holds the recovered values, ``uncorrected`` those of labelled against unlabelled rows, which
     count every unlabelled row as a negative.
     """
+
+    #: What completion offers.
+    _offered = (
+        *("at", "audit", "best_threshold", "bounds", "class_prior", "decide", "estimates", "if_random", "labelling"),
+        *("notices", "plot", "precision_recall", "robustness", "roc", "sensitivity", "threshold", "to_dict"),
+        *("to_frame", "to_html", "top"),
+    )
 
     read: Evidence  # the rows with what is taken of their labels: all that depends on the design is asked of it
     threshold: float
@@ -556,9 +553,6 @@ class Evaluation:
         reads = METRICS[metric].reads if isinstance(metric, str) and metric in METRICS else "threshold"
         return options if reads == "ranking" or "threshold" in options else {"threshold": self.threshold, **options}
 
-    def __dir__(self) -> list[str]:
-        return offered(self, OFFERED)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON; the verdict and the assumptions are those of every other rendering."""
         from pulens.report.summary import summarise
@@ -623,8 +617,6 @@ class Evaluation:
         from pulens.report.text import evaluation_text
 
         return evaluation_text(self)
-
-    __repr__ = __str__
 
     def explain(self) -> str:
         """Every metric, what the numbers assume, all notes and next steps, as text.

@@ -44,9 +44,6 @@ class FirstRows(Mapping[str, Estimate], Answer, ShownAsText):
     def __len__(self) -> int:
         return len(self.estimates)
 
-    def __repr__(self) -> str:
-        return str(self)
-
 
 @dataclass(frozen=True, repr=False)
 class Top(FirstRows):

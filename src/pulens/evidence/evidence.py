@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal
 
+from pulens.cached import cached_method
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
@@ -45,16 +46,10 @@ class Evidence:
         """At the class prior's own value."""
         return self.assumptions_at(self.class_prior.unlabelled)
 
+    @cached_method(real)
     def assumptions_at(self, unlabelled_prior: float) -> Assumptions:
         """At another share of positives among the unlabelled rows; every metric asks for the same few."""
-        share = real(unlabelled_prior)
-        if share not in self._at:
-            self._at[share] = Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
-        return self._at[share]
-
-    @cached_property
-    def _at(self) -> dict[float, Assumptions]:
-        return {}
+        return Assumptions(unlabelled_prior, self.label_noise, self.recovery_scenario)
 
     def at_prior(self, setting: Any) -> tuple[Evidence, float]:
         """The evidence at a setting of the class prior, and the share that is among its unlabelled rows.
@@ -180,5 +175,4 @@ class Evidence:
 
     def __getstate__(self) -> dict[str, Any]:
         """What travels in a copy or a pickle: what was given, not what was derived from it."""
-        derived = ("assumptions", "recovery", "_at", "by_bucket")
-        return {name: value for name, value in self.__dict__.items() if name not in derived}
+        return {each.name: getattr(self, each.name) for each in fields(self)}

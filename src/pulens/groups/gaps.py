@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 from pulens.answer import ShownAsText, written
 from pulens.estimate import Estimate
-from pulens.frozen import offered
 from pulens.groups.common_prior import CommonPrior, GroupCrossing
 from pulens.groups.grouped_rows import plain_of, title_of
 from pulens.keywords import typed
@@ -109,14 +108,6 @@ class AuditSize:
         return {"points": self.points, "positives_per_group": self.positives, "groups": groups}
 
 
-#: What completion offers.
-OFFERED = (
-    *("against_rest", "audit", "confidence", "differences", "group_by", "groups", "largest", "metric"),
-    *("needs_prior", "notes", "p_value_equal", "plot", "tested", "threshold", "to_dict", "to_frame", "to_html"),
-    *("to_markdown", "turns", "verdict"),
-)
-
-
 @dataclass(frozen=True, repr=False)
 class Gaps(ShownAsText):
     """How far groups are apart in one number, for all pairs at once; see :meth:`pulens.Evaluations.gaps`.
@@ -125,6 +116,13 @@ class Gaps(ShownAsText):
     the largest standardised difference is as large where all groups are equal. ``columns`` are the columns that were
     asked for in one call: all intervals hold for all of them at once.
     """
+
+    #: What completion offers.
+    _offered = (
+        *("against_rest", "audit", "confidence", "differences", "group_by", "groups", "largest", "metric"),
+        *("needs_prior", "notes", "p_value_equal", "plot", "tested", "threshold", "to_dict", "to_frame", "to_html"),
+        *("to_markdown", "turns", "verdict"),
+    )
 
     group_by: str
     metric: str
@@ -191,11 +189,6 @@ class Gaps(ShownAsText):
         from pulens.report.gaps import gaps_text
 
         return gaps_text(self)
-
-    __repr__ = __str__
-
-    def __dir__(self) -> list[str]:
-        return offered(self, OFFERED)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
@@ -278,7 +271,7 @@ class Gaps(ShownAsText):
         return written(path, gaps_page((self,), title=title))
 
 
-class GapsByColumn(Mapping[str, Gaps]):
+class GapsByColumn(Mapping[str, Gaps], ShownAsText):
     """The gaps of several columns, asked for in one call: intervals hold for all groups of all columns at once."""
 
     def __init__(self, found: Mapping[str, Gaps]) -> None:
@@ -295,8 +288,6 @@ class GapsByColumn(Mapping[str, Gaps]):
 
     def __str__(self) -> str:
         return "\n\n".join(str(gaps) for gaps in self.values())
-
-    __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.answer import Answer, written
+from pulens.answer import Answer, ShownAsText, written
 from pulens.counts.buckets import BucketTally
 from pulens.counts.tallies import Tallies
 from pulens.counts.tally import Tally
@@ -23,7 +23,6 @@ from pulens.evaluation.clustering import SegmentClusters
 from pulens.evaluation.evaluate import Evaluation, best_threshold, evaluate, under_labels
 from pulens.evidence import ASSUMED, Design, Evidence, IntervalOptions
 from pulens.evidence.combinations import refuse_together
-from pulens.frozen import offered
 from pulens.groups.batch import covers, evaluate_batch
 from pulens.groups.batch_answers import BatchAnswers
 from pulens.groups.common_threshold import common_threshold
@@ -162,20 +161,19 @@ class Segments(Mapping[Any, Segment]):
         return {**self.__dict__, "_made": {}}
 
 
-#: What completion offers.
-OFFERED = (
-    *("gaps", "get", "group_by", "items", "keys", "metrics", "plot", "segments", "skipped", "to_dict"),
-    *("to_frame", "to_html", "to_markdown", "values"),
-)
-
-
 @dataclass(frozen=True, repr=False)
-class Evaluations(Mapping[Any, Evaluation]):
+class Evaluations(Mapping[Any, Evaluation], ShownAsText):
     """An evaluation per value of a column; ``skipped`` says why some values have none.
 
     ``segments`` holds the rows of the table. ``prior_words`` says where the class priors came from,
     ``threshold_words`` which threshold is used.
     """
+
+    #: What completion offers.
+    _offered = (
+        *("gaps", "get", "group_by", "items", "keys", "metrics", "plot", "segments", "skipped", "to_dict"),
+        *("to_frame", "to_html", "to_markdown", "values"),
+    )
 
     group_by: str
     segments: Segments
@@ -200,9 +198,6 @@ class Evaluations(Mapping[Any, Evaluation]):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.segments)
 
-    def __dir__(self) -> list[str]:
-        return offered(self, OFFERED)
-
     def __len__(self) -> int:
         return len(self.segments)
 
@@ -222,8 +217,6 @@ class Evaluations(Mapping[Any, Evaluation]):
         from pulens.report.segments import segments_text
 
         return segments_text(self)
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from pulens.report.segments import segments_html

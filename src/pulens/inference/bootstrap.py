@@ -18,9 +18,8 @@ STEADY_ROWS = 10  # rows of either kind above a threshold from which on the prec
 MOST_PRECISION = 2.0  # and even there this is noise
 
 
-def average_precisions(
-    recoveries: ManyRecoveries, redrawn: BootstrapCounts, labelled_at: Floats, *, own_rows_redrawn: bool = True
-) -> tuple[Floats, Floats]:
+@dataclass(frozen=True, eq=False)
+class PrecisionReadings:
     r"""Average precision of each redraw, read twice: with precision cut to [0, 1], and without where it is steady.
 
     Both are :math:`\sum_j \Delta R_j P_j` over all thresholds. The recovered precision
@@ -29,21 +28,13 @@ def average_precisions(
     cutting it makes it noisy. The second reading cuts only where fewer than ten labelled or unlabelled rows have
     been passed, and takes out what a row's own weight adds to recall at its own score (twice as much in a redraw,
     where rows repeat, as in the data). ``labelled_at`` are the labelled rows of the data at each threshold.
-    """
-    return PrecisionReadings(redrawn, labelled_at, own_rows_redrawn=own_rows_redrawn).of(recoveries)
 
-
-@dataclass(frozen=True, eq=False)
-class PrecisionReadings:
-    """:func:`average_precisions` of the same redraws at several class priors: what these do not move is found once.
-
-    Where all labels are right, recall rises at labelled rows alone (``labels_are_right``): other thresholds are not
-    looked at.
+    What several class priors do not move is found once. Where all labels are right, recall rises at labelled rows
+    alone (``labels_are_right``): other thresholds are not looked at.
     """
 
     redrawn: BootstrapCounts
     labelled_at: Floats
-    own_rows_redrawn: bool = True
     labels_are_right: bool = False
 
     def of(self, recoveries: ManyRecoveries) -> tuple[Floats, Floats]:
@@ -83,10 +74,8 @@ class PrecisionReadings:
         return _increments(self._rates[0])
 
     @cached_property
-    def _own_weight(self) -> Any:
+    def _own_weight(self) -> Floats:
         """How often each row at a threshold was drawn, over all rows there, and once more."""
-        if not self.own_rows_redrawn:
-            return 1.0
         # a weight of 1e-308 would overflow, and moves nothing
         weighty = self.labelled_at > 1e-9 * self.labelled_at.sum()
         result = self._labelled_steps * self.redrawn.totals[0][:, None]

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.evidence import Evidence
 from pulens.inference.kernels.jackknife import (
     FEW_BUCKETS,
@@ -56,7 +57,6 @@ class Jackknife(IntervalMethod):
     rows: float  # labelled ones
     freedom: float
     within: tuple[float, float] = (0.0, 1.0)
-    _errors: dict[Any, float] = field(default_factory=dict)
 
     method = METHOD
 
@@ -65,10 +65,11 @@ class Jackknife(IntervalMethod):
 
     def error(self, prior: Any) -> float:
         """The standard error at a setting of the class prior."""
-        setting = self.doubt.setting(prior)
-        if setting not in self._errors:
-            self._errors[setting] = float(jackknife_error(self.replicates(setting)))
-        return self._errors[setting]
+        return self._error(self.doubt.setting(prior))
+
+    @cached_method()
+    def _error(self, setting: Any) -> float:
+        return float(jackknife_error(self.replicates(setting)))
 
     def ends(self, prior: Any, tail: float) -> Limits:
         if self.buckets < FEWEST_BUCKETS:
@@ -95,7 +96,6 @@ class Jackknife(IntervalMethod):
             at=lambda setting: self.at(setting) - other.at(setting),
             replicates=lambda setting: self.replicates(setting) - other.replicates(setting),
             within=(-width, width),
-            _errors={},
         )
 
 
@@ -166,6 +166,12 @@ def _ratio_of_few(
     return min(ends[0], value / times), max(ends[1], value * times)
 
 
+def _shares_of(setting: Any) -> Any:
+    """What tells settings of the class prior apart, draws of it aside."""
+    shares = getattr(setting, "shares", setting)
+    return shares.tobytes() if isinstance(shares, np.ndarray) else shares
+
+
 @dataclass(frozen=True)
 class ClusterJackknife(MetricIntervalMethod):
     """Any metric of rows that belong together."""
@@ -197,16 +203,9 @@ class ClusterJackknife(MetricIntervalMethod):
         """The metric without each bucket, not clipped: what is cut off shows no spread."""
         return self._readings(prior)[0]
 
+    @cached_method(_shares_of)
     def _readings(self, setting: Any) -> list[Floats]:
-        key = getattr(setting, "shares", setting)
-        key = key.tobytes() if isinstance(key, np.ndarray) else key
-        if key not in self._known:
-            self._known[key] = self.shop.left_out_readings(self.target, setting)
-        return self._known[key]
-
-    @cached_property
-    def _known(self) -> dict[Any, list[Floats]]:
-        return {}
+        return self.shop.left_out_readings(self.target, setting)
 
 
 @dataclass(frozen=True)

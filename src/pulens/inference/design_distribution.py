@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.inference.chosen import Chooser, ChosenReplicates
 from pulens.inference.kernels.jackknife import ClusterCounts
 from pulens.inference.kernels.quantiles import expanded_tail
@@ -115,16 +116,15 @@ class DesignDistribution(ABC):
         thresholds = self.few_thresholds
         if metric.reads != "ranking":
             thresholds = np.array([at, min(at - 1.0, float(thresholds[-1]))])
-        key, shares = thresholds.tobytes(), getattr(prior, "shares", np.array(prior))[None]
-        if key not in self._left_out:
-            every = self.buckets.above(thresholds[:1]).sum(axis=0)[None], self.buckets.totals.sum(axis=0)[None]
-            self._left_out[key] = every, self.buckets.left_out(thresholds)
-        every, left_out = self._left_out[key]
+        shares = getattr(prior, "shares", np.array(prior))[None]
+        every, left_out = self._left_out(thresholds)
         whole = recovered_counts(self.evidence, *every, shares).tables()
         hits, alarms = missing_of(whole.true_positive_rate, whole.false_positive_rate)
         result = recovered_counts(self.evidence, *left_out, shares)
         return result.readings(metric, (hits, alarms), thresholds, at, **target.parameters)
 
-    @cached_property
-    def _left_out(self) -> dict[bytes, tuple[tuple[Floats, Floats], tuple[Floats, Floats]]]:
-        return {}
+    @cached_method(np.ndarray.tobytes)
+    def _left_out(self, thresholds: Floats) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+        """Counts and rows of all buckets, and those without each."""
+        every = self.buckets.above(thresholds[:1]).sum(axis=0)[None], self.buckets.totals.sum(axis=0)[None]
+        return every, self.buckets.left_out(thresholds)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.inference.kernels.quantiles import normal_quantile, one_tail
 from pulens.inference.prior_uncertainty import PRIORS_IN_RANGE, KnownOfPrior, holding
 
@@ -72,7 +73,6 @@ class Clipped(IntervalMethod):
     lowest: float = 0.0
     highest: float = 1.0
     factor: float = 1.0
-    _found: dict[tuple[Any, float], Limits] = field(default_factory=dict)
 
     @property
     def method(self) -> str:  # type: ignore[override]
@@ -84,12 +84,10 @@ class Clipped(IntervalMethod):
     def over(self, doubt: KnownOfPrior) -> Sequence[Any]:
         return self.within.over(doubt)
 
+    @cached_method()
     def ends(self, prior: Any, tail: float) -> Limits:
-        index = prior, tail
-        if index not in self._found:
-            low, high = holding(self.known, *(self._cut(prior, tail) if self.factor == 1 else self._wider(prior, tail)))
-            self._found[index] = min(max(low, self.lowest), self.highest), min(max(high, self.lowest), self.highest)
-        return self._found[index]
+        low, high = holding(self.known, *(self._cut(prior, tail) if self.factor == 1 else self._wider(prior, tail)))
+        return min(max(low, self.lowest), self.highest), min(max(high, self.lowest), self.highest)
 
     def _cut(self, prior: Any, tail: float) -> Limits:
         low, high = self.within.ends(prior, tail)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.confidence import check_confidence
 from pulens.estimate import Interval
 from pulens.inference.kernels.quantiles import mixture_ends, one_tail
 from pulens.inference.method import IntervalMethod, Limits
 from pulens.inference.policy import ends_in_doubt
-from pulens.inference.prior_uncertainty import SHARES_TRIED, KnownOfPrior, PriorUncertainty, holding
+from pulens.inference.prior_uncertainty import SHARES_TRIED, KnownOfPrior, PriorUncertainty, holding, key_of_setting
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,16 +27,13 @@ class Normal(IntervalMethod):
 
     at: Callable[[Any], tuple[float, float]]
     doubt: KnownOfPrior
-    _known: dict[Any, tuple[float, float]] = field(default_factory=dict)
 
     method = "normal"
     shares_tried = SHARES_TRIED
 
+    @cached_method(key_of_setting)
     def _number(self, prior: Any) -> tuple[float, float]:
-        key = getattr(prior, "key", prior)
-        if key not in self._known:
-            self._known[key] = self.at(prior)
-        return self._known[key]
+        return self.at(prior)
 
     def value(self, prior: Any) -> float:
         return self._number(prior)[0]

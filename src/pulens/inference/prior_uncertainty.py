@@ -201,6 +201,11 @@ class PriorUncertainty:
         return nodes, np.clip(draws, nodes[0], nodes[-1])
 
 
+def key_of_setting(prior: Any) -> Any:
+    """What tells settings of the class prior apart: a share itself, or those of strata with their draws."""
+    return getattr(prior, "key", prior)
+
+
 @singledispatch
 def known_of_prior(evidence: Evidence, order: Callable[[Any], Floats]) -> KnownOfPrior:
     """What is known of the class prior; of those of strata, which extreme splits fill in this ``order``."""

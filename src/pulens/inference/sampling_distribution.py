@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.inference.bootstrap import PrecisionReadings
@@ -115,36 +116,25 @@ class SamplingDistribution(DesignDistribution):
     def moments(self) -> PlacementMoments:
         return placement_moments(self.evidence.tally)
 
+    @cached_method()
     def rates_at(self, threshold: float) -> PlausibleRates:
         """Plausible rates at a threshold: a batch of one."""
-        if threshold not in self._rates:
-            tally = self.evidence.tally
-            above, totals = np.array([tally.at(threshold)], float), np.array([tally.totals], float)
-            self._rates[threshold] = PlausibleRates(above, totals, self.draws.rows, DrawsByCount(self.resampling))
-        return self._rates[threshold]
+        tally = self.evidence.tally
+        above, totals = np.array([tally.at(threshold)], float), np.array([tally.totals], float)
+        return PlausibleRates(above, totals, self.draws.rows, DrawsByCount(self.resampling))
 
     def drawn_at(self, threshold: float) -> RateDraws:
         """Plausible rates and numbers of rows at a threshold, without the axis of a batch."""
         normal, rates, totals = self.rates_at(threshold).drawn
         return RateDraws(normal, *((one[0], two[0], three[0]) for one, two, three in (rates, totals)))
 
+    @cached_method()
     def tables_at(self, threshold: float, prior: float | None) -> list[Contingency]:
         """Tables of all plausible rates, as an interval reads them; metrics at one threshold share them."""
-        if (threshold, prior) not in self._tables:
-            rates = self.rates_at(threshold)
-            shares = self.draws.priors(prior, rates.drawn.normal, rates.drawn.totals)
-            own = self.evidence.class_prior.unlabelled if prior is None else prior
-            result = rates.tables(np.atleast_2d(shares), np.array([[own]]))
-            self._tables[threshold, prior] = [table for table, _ in result]
-        return self._tables[threshold, prior]
-
-    @cached_property
-    def _rates(self) -> dict[float, PlausibleRates]:
-        return {}
-
-    @cached_property
-    def _tables(self) -> dict[tuple[float, float | None], list[Contingency]]:
-        return {}
+        rates = self.rates_at(threshold)
+        shares = self.draws.priors(prior, rates.drawn.normal, rates.drawn.totals)
+        own = self.evidence.class_prior.unlabelled if prior is None else prior
+        return [table for table, _ in rates.tables(np.atleast_2d(shares), np.array([[own]]))]
 
     @cached_property
     def compressed(self) -> Tally:
@@ -176,17 +166,9 @@ class SamplingDistribution(DesignDistribution):
         one, two, three = (totals[some] for totals in counted[:3])
         return ChosenCounts(indices[some], BootstrapCounts(first, second, third, (one, two, three), normal[some]))
 
+    @cached_method()
     def chosen_at(self, prior: float | None) -> ChosenReplicates:
         """What redraws show at the threshold that each would choose, at a class prior or with it drawn."""
-        if prior not in self._chosen:
-            self._chosen[prior] = self._chosen_at(prior)
-        return self._chosen[prior]
-
-    @cached_property
-    def _chosen(self) -> dict[float | None, ChosenReplicates]:
-        return {}
-
-    def _chosen_at(self, prior: float | None) -> ChosenReplicates:
         evidence, (indices, redrawn) = self.evidence, self.chosen
         shares = self.draws.priors(prior, redrawn.normal, redrawn.totals, mirrored=True)
         assumed = evidence.label_noise, evidence.recovery_scenario

@@ -129,8 +129,8 @@ class ClusterIds:
         ClusterSurvey(self.column, self._rows, self._nulls, fractions, seen, self._is_text, self._example).check()
 
 
-def cluster_codes(values: Any, column: str = "cluster") -> tuple[list[str], NDArray[np.int64]]:
-    """The different ids as text, and the place among them for each row.
+def cluster_codes(values: Any, column: str = "cluster", rows: int | None = None) -> tuple[list[str], NDArray[np.int64]]:
+    """The different ids as text, and the place among them for each row, of which there must be ``rows``.
 
     >>> cluster_codes([7, 7, 9])
     (['7', '9'], array([0, 0, 1]))
@@ -142,6 +142,8 @@ def cluster_codes(values: Any, column: str = "cluster") -> tuple[list[str], NDAr
     ids = ClusterIds(column)
     ids.add(values)
     ids.check()
+    if rows is not None and ids.last.size != rows:
+        raise InputError(f"{column} must hold one id per row, got {ids.last.size:,} ids for {rows:,} rows.")
     return list(ids.texts), ids.last
 
 

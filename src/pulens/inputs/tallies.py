@@ -508,9 +508,7 @@ def _count_buckets(
     if scores is None:
         named = _cluster_column(reading.cluster)
         ids = open_frame(source, named)[named]
-    texts, codes = cluster_codes(ids, named)
-    if codes.size != len(sample):
-        raise InputError(f"cluster must hold one id per row, got {codes.size:,} ids for {len(sample):,} rows.")
+    texts, codes = cluster_codes(ids, named, len(sample))
     return BucketTally.from_sample(sample, texts, codes)
 
 

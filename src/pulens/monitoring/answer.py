@@ -11,10 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pulens.answer import Answer, plain, written
+from pulens.answer import Answer, ShownAsText, plain, written
 from pulens.errors import InputError, listed, nearest, shown
 from pulens.estimate import Interval
-from pulens.frozen import offered
 from pulens.keywords import check_kinds, typed
 from pulens.monitoring.bands import ScoreBand, score_bands
 from pulens.monitoring.judging import Judgement
@@ -205,21 +204,20 @@ class WatchLife:
         return value, Interval(low, high, monitor.settings.confidence, "Jeffreys")
 
 
-#: What completion offers of a watch.
-OFFERED = (
-    *("accept", "alarms", "changes", "label_change", "labelling", "log_line", "notices", "plot", "reference_windows"),
-    *("score_bands", "segments", "status", "to_dict", "to_frame", "to_html", "unjudged", "verdict", "vouched"),
-    *("windows",),
-)
-
-
 @dataclass(frozen=True, repr=False, eq=False)
-class Pulse:
+class Pulse(ShownAsText):
     """What became of a deployed model: ``alarms`` that stand, ``windows`` with their numbers, ``lines`` over time.
 
     ``found["2026-05-04"]`` is a window; ``found.verdict`` says it in two sentences. Earlier lives, each ended by an
     accepted alarm, are in ``lives``.
     """
+
+    #: What completion offers.
+    _offered = (
+        *("accept", "alarms", "changes", "label_change", "labelling", "log_line", "notices", "plot"),
+        *("reference_windows", "score_bands", "segments", "status", "to_dict", "to_frame", "to_html", "unjudged"),
+        *("verdict", "vouched", "windows"),
+    )
 
     lives: tuple[WatchLife, ...]
     notices_read: tuple[Notice, ...] = ()  # seen while the windows were read
@@ -396,15 +394,10 @@ class Pulse:
             ],
         }
 
-    def __dir__(self) -> list[str]:
-        return offered(self, OFFERED)
-
     def __str__(self) -> str:
         from pulens.report.watch_text import watch_text
 
         return watch_text(self)
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from pulens.report.watch_notebook import watch_html

@@ -20,7 +20,7 @@ from pulens.locks import locked
 from pulens.monitoring.answer import Pulse, WatchLife
 from pulens.monitoring.cells import edges_of, reduce_to_cells
 from pulens.monitoring.judging import Judgement, ReducedWindow
-from pulens.monitoring.monitor import AGES, KnownPrior, Monitor, WatchSettings
+from pulens.monitoring.monitor import AGES, KnownPrior, Monitor, WatchSettings, check_reference
 from pulens.monitoring.noise import days_apart
 from pulens.monitoring.segment_priors import segment_priors, whole_prior
 from pulens.monitoring.segments import controlled, settings_apart
@@ -324,7 +324,7 @@ def judge_tallies(
         return _continued(settings, read, kept, asked)
     prior = None
     if class_prior is not None or audit is not None:
-        _check_labelled(read)
+        check_reference(labelled=read.has_labelled)
         prior = KnownPrior.settled(settings.question(class_prior, audit).settle(read.whole), settings)
     return _continued(settings, read, _begin(settings, read, prior, asked), asked)
 
@@ -393,20 +393,14 @@ def _told_apart(named: Named, fingerprints: Sequence[tuple[str, str]]) -> list[t
     return [(name, digest if len(tally) >= COARSE else "") for (name, tally), (digest, _) in pairs]
 
 
-def _check_labelled(read: Windows) -> None:
-    if not any(part.totals.labelled for _, part in read.reference):
-        raise InputError("the reference has no labelled row: without positives no change can be read from its scores.")
-
-
 def _start(settings: WatchSettings, read: Windows, prior: KnownPrior | None) -> Pulse:
-    _check_labelled(read)
+    check_reference(labelled=read.has_labelled)
     scenario = Scenario(settings.scenario)
     edges = edges_of(read.whole, scenario, settings.threshold)
     counts = [reduce_to_cells(part, edges, scenario) for _, part in read.reference]
     labelled = np.sum([one.labelled for one in counts], axis=0)
     populations = [one.population for one in counts if one.rows]
-    if not populations:
-        raise InputError("the reference has no row of the population: in case-control these are the unlabelled rows.")
+    check_reference(population=populations)
     together = scenario is Scenario.SINGLE_SET
     days = days_apart(name for name, _ in read.reference)
     monitor = Monitor.of(settings, edges, labelled, populations, prior, together=together, days=days)

@@ -443,11 +443,16 @@ def area_error(labelled: Floats, population: Floats) -> tuple[float, float]:
     return area, float(np.sqrt(variance))
 
 
-def _check_outscores(labelled: Floats, population: Floats) -> None:
-    if not labelled.sum():
+def check_reference(*, labelled: object = True, population: object = True) -> None:
+    """Refuse a reference without labelled rows, or without rows of the population."""
+    if not labelled:
         raise InputError("the reference has no labelled row: without positives no change can be read from its scores.")
-    if not population.sum():
+    if not population:
         raise InputError("the reference has no row of the population: in case-control these are the unlabelled rows.")
+
+
+def _check_outscores(labelled: Floats, population: Floats) -> None:
+    check_reference(labelled=labelled.sum(), population=population.sum())
     area, error = area_error(labelled, population)
     if area - 0.5 < CLEAR * error or area <= 0.5:
         raise InputError(

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pulens.answer import plain
+from pulens.answer import Answer, plain
 from pulens.estimate import Basis, Estimate, Interval
 from pulens.metrics.parts.rests_on import BASIS
 from pulens.monitoring.judging import FEWEST_ROWS, MISFIT, Judgement, ReducedWindow
@@ -30,8 +30,13 @@ OTHER_LABELLING = 10.0  # labelled per row may differ so many times before the s
 
 
 @dataclass(frozen=True)
-class WatchedWindow:
+class WatchedWindow(Answer):
     """One window: what needs no class prior (shift, flagged, recall), what needs one, and whether to quote it."""
+
+    _keys = (
+        *("window=name", "rows", "shift", "prior", "precision", "recall", "f1", "accuracy", "flagged"),
+        *("labelled_ratio", "fit_p", "trust", "mature", "evidence", "notices"),
+    )
 
     name: str
     rows: float
@@ -53,21 +58,10 @@ class WatchedWindow:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
-        estimates = ("shift", "prior", "precision", "recall", "f1", "accuracy", "flagged", "labelled_ratio")
-        result = {name: getattr(self, name) for name in estimates}
-        told = {name: None if one is None else one.to_dict() for name, one in result.items()}
-        if told["recall"] is not None:
-            told["recall"]["positives"] = self.positives
-        return {
-            "window": self.name,
-            "rows": self.rows,
-            **told,
-            "fit_p": self.fit_p,
-            "trust": self.trust,
-            "mature": self.mature,
-            "evidence": dict(self.evidence),
-            "notices": [str(notice) for notice in self.notices],
-        }
+        answer = super().to_dict()
+        if answer["recall"] is not None:
+            answer["recall"]["positives"] = self.positives
+        return answer
 
 
 def watched_windows(judgement: Judgement) -> tuple[WatchedWindow, ...]:

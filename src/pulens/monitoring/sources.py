@@ -81,6 +81,11 @@ class Windows:
         """The reference as one tally."""
         return reduce(add, [tally for _, tally in self.reference])
 
+    @property
+    def has_labelled(self) -> bool:
+        """Whether the reference has labelled rows."""
+        return any(tally.totals.labelled for _, tally in self.reference)
+
 
 @dataclass(frozen=True, kw_only=True)
 class TimeColumns:

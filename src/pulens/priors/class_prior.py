@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from pulens.answer import Answer
+from pulens.answer import Answer, ShownAsText
 from pulens.counts.tally import Totals
 from pulens.errors import AssumptionError
 from pulens.estimate import Interval
@@ -77,7 +77,7 @@ class Implied(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ClassPrior(Answer):
+class ClassPrior(Answer, ShownAsText):
     """The class prior, how sure we are of it, and where it came from.
 
     ``value`` and ``interval`` are about the population, ``unlabelled`` and ``unlabelled_interval`` of the
@@ -130,8 +130,6 @@ class ClassPrior(Answer):
     def __str__(self) -> str:
         doubt = "" if self.interval is None else f" {self.interval}"
         return f"class prior {self.value:.4g}{doubt} ({self.method})"
-
-    __repr__ = __str__  # of all its fields a screen and a half
 
     def _repr_html_(self) -> str:
         from html import escape

@@ -25,7 +25,7 @@ from pulens.report.html import render
 from pulens.report.words import title_of
 
 if TYPE_CHECKING:
-    from pulens.audits import AuditResult, Identified
+    from pulens.audits import AuditResult
     from pulens.audits.forecast import AuditForecast
     from pulens.audits.plan import AuditPlan
     from pulens.estimate import Estimate
@@ -39,7 +39,6 @@ def audit_page(
     *,
     title: str | None = None,
     recovered: Mapping[str, Estimate] | None = None,
-    identified: Identified | None = None,
     forecast: AuditForecast | None = None,
     plan: AuditPlan | None = None,
     more: str = "",
@@ -51,7 +50,7 @@ def audit_page(
     >>> "<title>&lt;b&gt; · pulens</title>" in audit_page(result, title="<b>")
     True
     """
-    summary = summarise_audit(result, recovered=recovered, identified=identified, more=more)
+    summary = summarise_audit(result, recovered=recovered, more=more)
     edges = None if plan is None else plan.strata.edges
     curve = labelling_curve_data(result, edges)
     return render(
@@ -62,7 +61,6 @@ def audit_page(
         checked=summary.checked,
         verdict=audit_verdict(result),
         labelling=summary.labelling,
-        identified=summary.identified,
         notices=result.notices,
         table=columns_table(summary),
         strata=_strata(result, edges),

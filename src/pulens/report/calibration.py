@@ -179,10 +179,8 @@ def _head(weighted: Any, *, checked: bool = False) -> list[str]:
     from pulens.selection import labelling_of
 
     evidence = weighted.counted
-    labelled, unlabelled, negative = evidence.tally.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
     noise = f"; label noise {evidence.label_noise:g}" if evidence.label_noise else ""
-    lines = titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}")
+    lines = titled("rows", str(evidence.tally.totals))
     if (clustering := Clustering.of(evidence)) is not None:
         lines += titled("clusters", str(clustering))
     lines += titled("class prior", prior_in_short(evidence.class_prior))

@@ -25,14 +25,12 @@ if TYPE_CHECKING:
 
 def comparison_head(comparison: Comparison, *, explain: bool = True) -> list[tuple[str, str]]:
     """Rows, class prior and assumptions, in words; where the intervals come from only if asked."""
-    labelled, unlabelled, negative = comparison.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
     evidence = comparison.evidence
     noise = f"; label noise {evidence.label_noise:g}" if evidence.label_noise else ""
     prior = prior_in_short(comparison.class_prior)
     whose = whose_prior(comparison) if explain else ""
     return [
-        ("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}"),
+        ("rows", str(comparison.totals)),
         ("class prior", ", ".join(filter(None, (prior, whose)))),
         ("assumes", f"{assumed_of(evidence.scenario, comparison.labelling, 'compare')}{noise}"),
         *([("within", f"labels random within {' and '.join(comparison.within)} only")] if comparison.within else []),

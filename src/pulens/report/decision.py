@@ -194,9 +194,7 @@ def _at(threshold: float) -> str:
 
 def _head(decision: Decision) -> list[str]:
     counted = decision.evidence.counted
-    labelled, unlabelled, negative = counted.tally.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
-    lines = titled("rows", f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known}")
+    lines = titled("rows", str(counted.tally.totals))
     lines += titled("class prior", prior_in_short(counted.class_prior))
     if decision.within is not None and len(decision.within.cells) > 1:
         lines += titled("within", f"labels random within {decision.within.cells.words} only")

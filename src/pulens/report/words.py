@@ -166,10 +166,8 @@ def prior_in_short(prior: ClassPrior) -> str:
 
 def counts_of(evidence: Evidence) -> str:
     """How many rows of each kind there are, and how they came about."""
-    labelled, unlabelled, negative = evidence.tally.totals
-    known = f", {negative:,.10g} known negative" if negative else ""
     noise = f", label noise {evidence.label_noise:g}" if evidence.label_noise else ""
-    return f"{labelled:,.10g} labelled, {unlabelled:,.10g} unlabelled{known} ({evidence.scenario}{noise})"
+    return f"{evidence.tally.totals} ({evidence.scenario}{noise})"
 
 
 #: how a scenario is said, where a reader can say it

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.containers import distinct
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
@@ -207,27 +208,21 @@ class SelectionInference(MetricIntervals):
             column((1 - population) * many),
         )
 
+    @cached_method()
     def _table(self, threshold: float, share: float | None) -> Contingency:
-        key = threshold, share
-        if key not in self._tables:
-            rates: Any
-            totals: Any
-            if self.evidence.buckets is None:
-                normal, rates, totals = self._random.drawn_at(threshold)
-            else:
-                held = self._random.buckets.above(np.array([threshold, -np.inf]))[:, 0]
-                chunks = redraw_buckets(held, self.resampling, lambda drawn: drawn)
-                normal = np.concatenate([chunk.normal for chunk in chunks])
-                rates = tuple(np.concatenate([_first(chunk, kind) for chunk in chunks]) for kind in range(3))
-                totals = tuple(np.concatenate([chunk.totals[kind] for chunk in chunks]) for kind in range(3))
-            priors = np.broadcast_to(self._random.draws.priors(share, normal, totals), normal.shape)
-            tilts = self._tilts(share, priors, self.practice.at_thresholds)
-            self._tables[key] = self._recovered(rates, totals, priors, tilts, of_these_rows=True)
-        return self._tables[key]
-
-    @cached_property
-    def _tables(self) -> dict[Any, Contingency]:
-        return {}
+        rates: Any
+        totals: Any
+        if self.evidence.buckets is None:
+            normal, rates, totals = self._random.drawn_at(threshold)
+        else:
+            held = self._random.buckets.above(np.array([threshold, -np.inf]))[:, 0]
+            chunks = redraw_buckets(held, self.resampling, lambda drawn: drawn)
+            normal = np.concatenate([chunk.normal for chunk in chunks])
+            rates = tuple(np.concatenate([_first(chunk, kind) for chunk in chunks]) for kind in range(3))
+            totals = tuple(np.concatenate([chunk.totals[kind] for chunk in chunks]) for kind in range(3))
+        priors = np.broadcast_to(self._random.draws.priors(share, normal, totals), normal.shape)
+        tilts = self._tilts(share, priors, self.practice.at_thresholds)
+        return self._recovered(rates, totals, priors, tilts, of_these_rows=True)
 
     @cached_property
     def _ranked(self) -> dict[float | None, tuple[Floats, ...]]:
@@ -267,18 +262,13 @@ class SelectionInference(MetricIntervals):
         moved = np.array([value_of(rows, rows.class_prior.value) for rows in others]) - value
         return mixed(value, sample.low, sample.high, moved, self.resampling.tail)
 
+    @cached_method()
     def _at_tilts(self, share: float) -> tuple[Evidence, list[Evidence], IntervalEstimator]:
         """The rows at the middle tilt, at others, and what finds intervals of the former."""
-        if share not in self._tilted:
-            tilts = self.tilts
-            others = tilts.quantiles(share, tilts.levels, self.practice.at_thresholds).tolist()
-            middle, *rest = (tilts.rows_at(tilt, share) for tilt in (tilts.median(share), *others))
-            self._tilted[share] = middle, rest, IntervalEstimator(middle, self.resampling)
-        return self._tilted[share]
-
-    @cached_property
-    def _tilted(self) -> dict[float, tuple[Evidence, list[Evidence], IntervalEstimator]]:
-        return {}
+        tilts = self.tilts
+        others = tilts.quantiles(share, tilts.levels, self.practice.at_thresholds).tolist()
+        middle, *rest = (tilts.rows_at(tilt, share) for tilt in (tilts.median(share), *others))
+        return middle, rest, IntervalEstimator(middle, self.resampling)
 
 
 def _areas(tables: Contingency) -> tuple[Floats, Floats]:

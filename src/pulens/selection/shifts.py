@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.inference.method import IntervalMethod, Limits
@@ -101,11 +101,8 @@ class WithShifts(IntervalMethod):
         return self.own.over(doubt)
 
     def _shifts(self, prior: Any) -> tuple[float, Floats]:
-        share = float(self.own.doubt.setting(prior))
-        if share not in self._known:
-            self._known[share] = self.shifts(share)
-        return self._known[share]
+        return self._shifts_at(float(self.own.doubt.setting(prior)))
 
-    @cached_property
-    def _known(self) -> dict[float, tuple[float, Floats]]:
-        return {}
+    @cached_method()
+    def _shifts_at(self, share: float) -> tuple[float, Floats]:
+        return self.shifts(share)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.counts.tally import Tally
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
@@ -106,29 +107,23 @@ class TiltedEvidence(Evidence):
 
     def at_share(self, share: float, levels: Floats, spread: float = 1.0) -> list[Evidence]:
         """The same at a share of positives among the unlabelled rows."""
-        key = share, levels.tobytes(), spread
-        if key in self._tilted:
-            return self._tilted[key]
-        result = [self.tilts.rows_at(tilt, share) for tilt in self.tilts.quantiles(share, levels, spread).tolist()]
-        if len(self.tally) <= MOST_KEPT:
-            self._tilted[key] = result
-        return result
+        tilts = tuple(self.tilts.quantiles(share, levels, spread).tolist())
+        return self._at_tilts(tilts, share) if len(self.tally) <= MOST_KEPT else self._rows_at(tilts, share)
 
+    def _rows_at(self, tilts: tuple[float, ...], share: float) -> list[Evidence]:
+        return [self.tilts.rows_at(tilt, share) for tilt in tilts]
+
+    _at_tilts = cached_method()(_rows_at)
+
+    @cached_method()
     def in_the_middle(self, share: float) -> Evidence:
         """The rows at the tilt that numbers are read off at, if this share of the unlabelled rows is positive."""
-        key = share, b"", 1.0
-        if key not in self._tilted:
-            self._tilted[key] = [self.tilts.rows_at(self.tilts.median(share), share)]
-        return self._tilted[key][0]
+        return self.tilts.rows_at(self.tilts.median(share), share)
 
     def rows_at(self, setting: float | None) -> tuple[Tally, Assumptions]:
         """At the labelling in the middle."""
         own = self.in_the_middle(self.counted.class_prior.unlabelled if setting is None else setting)
         return own.tally, own.assumptions
-
-    @cached_property
-    def _tilted(self) -> dict[Any, list[Evidence]]:
-        return {}
 
     @cached_property
     def coarse(self) -> TiltedEvidence:
@@ -144,10 +139,6 @@ class TiltedEvidence(Evidence):
         """The same assumptions about other rows, as they were counted."""
         assert self.labels is not None
         return TiltedEvidence.of(self.counted.with_tally(tally, buckets), self.labels)
-
-    def __getstate__(self) -> dict[str, Any]:
-        derived = ("tilts", "coarse", "_tilted", "as_read")
-        return {name: value for name, value in Evidence.__getstate__(self).items() if name not in derived}
 
 
 def tilted_rows(evidence: Evidence) -> TiltedEvidence | None:
@@ -208,23 +199,18 @@ class OverTilts(IntervalMethod):
         """As constructions take it: those of one stratum know their own."""
         return prior if self.in_strata else self._share(prior)
 
+    @cached_method()
     def _at(self, share: float) -> tuple[IntervalMethod, Floats]:
         """The construction in the middle, and the value at every tilt less the one there."""
-        if share not in self._known:
-            middle, own = self._own, None if self.in_strata else share
-            if share != self.samples[0].class_prior.value:
-                middle = self.make([sample.in_the_middle(sample.share_of(share)) for sample in self.samples])
-            values = [each.value(own) for each in self._made(share, self.samples[0].tilts.levels, self.spread_of_tilts)]
-            self._known[share] = middle, np.array(values) - middle.value(own)
-        return self._known[share]
+        middle, own = self._own, None if self.in_strata else share
+        if share != self.samples[0].class_prior.value:
+            middle = self.make([sample.in_the_middle(sample.share_of(share)) for sample in self.samples])
+        values = [each.value(own) for each in self._made(share, self.samples[0].tilts.levels, self.spread_of_tilts)]
+        return middle, np.array(values) - middle.value(own)
 
     def _made(self, share: float, levels: Floats, spread: float) -> list[IntervalMethod]:
         each = [sample.at(share, levels, spread) for sample in self.samples]
         return [self.make(rows) for rows in zip(*each, strict=True)]
-
-    @cached_property
-    def _known(self) -> dict[float, tuple[IntervalMethod, Floats]]:
-        return {}
 
 
 def under_labelling(

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.evidence import Evidence
 from pulens.inference.kernels.redraws import compress
 from pulens.priors import population_prior
@@ -63,6 +64,7 @@ class TiltDistribution:
         beaten = 1 - listed + np.diff(listed, prepend=0.0) / 2
         return float(np.diff(observed, prepend=0.0) @ beaten)
 
+    @cached_method()
     def excess(self, share: float) -> Floats:
         """By how many standard errors each tilt of the grid needs more positives than there are rows."""
         observed, listed, rest = self._curves
@@ -87,24 +89,15 @@ class TiltDistribution:
 
     def quantiles(self, share: float, levels: Floats, spread: float = 1.0) -> Floats:
         """Tilts at these levels of their distribution, at a share of positives among the unlabelled rows."""
-        known = self._known.get((share, spread))
-        if known is None:
-            if share not in self._excess:
-                self._excess[share] = self.excess(share)
-            usual = self.practice.log_density(GRID, self.separation(share), spread)
-            weight = usual - 0.5 * self._excess[share] ** 2
-            density = np.exp(weight - weight.max())
-            known = np.cumsum(density) - density / 2
-            known = self._known[share, spread] = known / density.sum()
-        return np.asarray(np.interp(levels, known, GRID))
+        return np.asarray(np.interp(levels, self._levels_of_grid(share, spread), GRID))
 
-    @cached_property
-    def _excess(self) -> dict[float, Floats]:
-        return {}
-
-    @cached_property
-    def _known(self) -> dict[tuple[float, float], Floats]:
-        return {}
+    @cached_method()
+    def _levels_of_grid(self, share: float, spread: float) -> Floats:
+        usual = self.practice.log_density(GRID, self.separation(share), spread)
+        weight = usual - 0.5 * self.excess(share) ** 2
+        density = np.exp(weight - weight.max())
+        levels = np.cumsum(density) - density / 2
+        return np.asarray(levels / density.sum())
 
     def median(self, share: float | None = None) -> float:
         own = self.evidence.class_prior.unlabelled if share is None else share

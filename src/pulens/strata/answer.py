@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from pulens.answer import ShownAsText, plain
 from pulens.errors import listed
-from pulens.estimate import Estimate, Interval
+from pulens.estimate import Estimate, Interval, with_interval
 from pulens.inference.kernels.resampling import Resampling
 from pulens.inference.measured import Target
 from pulens.inference.prior_uncertainty import holding
@@ -51,21 +52,15 @@ class CellRow:
             "labelled": self.labelled,
             "unlabelled": self.unlabelled,
             "known_negative": self.known_negative,
-            "class_prior": {
-                "value": _plain(self.class_prior),
-                **({} if self.prior_interval is None else self.prior_interval.to_dict()),
-            },
-            "recall": {
-                "value": _plain(self.recall),
-                **({} if self.recall_interval is None else self.recall_interval.to_dict()),
-            },
-            "label_rate": _plain(self.label_rate),
+            "class_prior": with_interval(self.class_prior, self.prior_interval),
+            "recall": with_interval(self.recall, self.recall_interval),
+            "label_rate": plain(self.label_rate),
             "share_of_positives": self.share_of_positives,
         }
 
 
-@dataclass(frozen=True)
-class CellTable(Sequence[CellRow]):
+@dataclass(frozen=True, repr=False)
+class CellTable(Sequence[CellRow], ShownAsText):
     """A row per cell, with what all of them say together; prints itself."""
 
     columns: tuple[str, ...]
@@ -123,8 +118,6 @@ class CellTable(Sequence[CellRow]):
             )
         return "\n".join(lines)
 
-    __repr__ = __str__
-
     def to_dict(self) -> dict[str, Any]:
         """Plain Python values, ready for JSON."""
         return {
@@ -134,7 +127,7 @@ class CellTable(Sequence[CellRow]):
             "whatever_the_split": {"recall": self.whatever_the_split.to_dict()},
             "equal_rates": None if self.equal_rates is None else self.equal_rates.to_dict(),
             "changes": {
-                name: {"pooled": _plain(before), "within": _plain(after)}
+                name: {"pooled": plain(before), "within": plain(after)}
                 for name, (before, after) in self.changes.items()
             },
         }
@@ -247,10 +240,6 @@ def cell_notices(evidence: StratifiedEvidence) -> list[Notice]:
             )
         )
     return result
-
-
-def _plain(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 def within_cells(

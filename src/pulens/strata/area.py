@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.inference.kernels.placements import SKEW_OF_NO_SPREAD
 from pulens.inference.kernels.quantiles import effective_degrees_of_freedom, percentiles, studentised_quantile
 from pulens.inference.kernels.redraws import compress
@@ -92,23 +93,14 @@ class StratifiedArea:
         low, high = (float(studentised_quantile(level, own.skew, own.freedom)) for level in (1 - tail, tail))
         return float(value - own.error * low), float(value - own.error * high)
 
-    def doubtful(self, shares: Floats) -> Doubtful:
-        key = shares.tobytes()
-        if key not in self._known:
-            self._known[key] = self._doubtful(shares)
-        return self._known[key]
-
-    @cached_property
-    def _known(self) -> dict[bytes, Doubtful]:
-        return {}
-
     @cached_property
     def _fine(self) -> Floats:
         """Rows of each kind at each of some thresholds, of shape (cells, 3, thresholds)."""
         above = self.evidence.cells.above(compress(self.evidence.cells.whole, FINE).thresholds)
         return np.diff(above, axis=2, prepend=0.0)
 
-    def _doubtful(self, shares: Floats) -> Doubtful:
+    @cached_method(np.ndarray.tobytes)
+    def doubtful(self, shares: Floats) -> Doubtful:
         evidence, at = self.evidence, self._fine
         totals = evidence.cells.totals
         rows = evidence.list_rows.sum()

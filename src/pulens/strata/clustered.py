@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.estimate import Interval
 from pulens.inference.clustered import METHOD, ends_around
 from pulens.inference.kernels.jackknife import (
@@ -64,6 +65,7 @@ recovered_counts.register(StratifiedEvidence, added_up)
 class ClusterRedraws(StratumRedraws):
     """Whole buckets redrawn, out of every cell at once."""
 
+    @cached_method(np.ndarray.tobytes)
     def _redraw(self, alpha: Any) -> Replicates:
         buckets = ClusterCounts(self.evidence.cells.buckets)
         above, totals = buckets.above(self.thresholds), buckets.totals

@@ -13,7 +13,7 @@ import numpy as np
 from pulens.estimate import Interval
 from pulens.evidence import Evidence
 from pulens.inference.area import AreaUnderROC
-from pulens.inference.bootstrap import average_precisions
+from pulens.inference.bootstrap import PrecisionReadings
 from pulens.inference.chosen import NONE, Chooser, ChosenReplicates
 from pulens.inference.intervals import EstimatesIntervals, interval_estimator
 from pulens.inference.kernels.jackknife import JACKKNIFE, ClusterCounts
@@ -152,7 +152,7 @@ class StratifiedIntervalEstimator(EstimatesIntervals):
         setting = self._setting(prior)
         result = self.redraws.of(setting)
         labelled = np.diff(np.asarray(self.redraws.coarse(setting.shares).labelled, float), prepend=0.0)
-        return np.stack(average_precisions(result.recoveries, result.redrawn, np.maximum(labelled, 0.0)))
+        return np.stack(PrecisionReadings(result.redrawn, np.maximum(labelled, 0.0)).of(result.recoveries))
 
     def redrawn_values(self, target: Target, prior: PriorSetting | None) -> Floats:
         result = self.redraws.of(self._setting(prior)).take(slice(MOST_TALLIES))

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from pulens.answer import Answer
-from pulens.estimate import Interval
+from pulens.answer import Answer, ShownAsText
+from pulens.estimate import Interval, with_interval
 from pulens.notice import Notice
 from pulens.priors import ClassPrior
 from pulens.strata.answer import prior_interval
@@ -15,8 +15,10 @@ from pulens.strata.evidence import StratifiedEvidence
 
 
 @dataclass(frozen=True, slots=True)
-class CellPriorRow:
+class CellPriorRow(Answer):
     """One cell: its rows, its class prior after borrowing from the others, and what its own rows say."""
+
+    _keys = ("cell=name", "labelled", "unlabelled", "class_prior=_with_interval", "alone")
 
     name: str
     labelled: float
@@ -25,19 +27,13 @@ class CellPriorRow:
     interval: Interval | None
     alone: ClassPrior | None
 
-    def to_dict(self) -> dict[str, Any]:
-        value = None if math.isnan(self.value) else self.value
-        return {
-            "cell": self.name,
-            "labelled": self.labelled,
-            "unlabelled": self.unlabelled,
-            "class_prior": {"value": value, **({} if self.interval is None else self.interval.to_dict())},
-            "alone": None if self.alone is None else self.alone.to_dict(),
-        }
+    @property
+    def _with_interval(self) -> dict[str, Any]:
+        return with_interval(self.value, self.interval)
 
 
-@dataclass(frozen=True)
-class PriorsWithin(Answer):
+@dataclass(frozen=True, repr=False)
+class PriorsWithin(Answer, ShownAsText):
     """Class priors of cells, and of all rows; prints itself."""
 
     _keys = ("columns", "class_prior", "cells", "notices")
@@ -58,8 +54,6 @@ class PriorsWithin(Answer):
         for notice in self.notices:
             lines += ["", f"{notice.severity.name.lower()}: {notice}"]
         return "\n".join(lines)
-
-    __repr__ = __str__
 
     @property
     def notices(self) -> tuple[Notice, ...]:

@@ -10,11 +10,11 @@ a row added to each.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.inference.kernels.quantiles import effective_degrees_of_freedom, even_levels
 from pulens.inference.kernels.resampling import Resampling
 from pulens.recovery.contingency import Contingency, missing_of
@@ -40,20 +40,8 @@ class StratumRates:
     evidence: StratifiedEvidence
     resampling: Resampling
 
-    @cached_property
-    def _drawn(self) -> dict[float, DrawnRates]:
-        return {}
-
-    @cached_property
-    def _tables(self) -> dict[tuple[float, bytes, bool], Contingency]:
-        return {}
-
+    @cached_method()
     def drawn(self, threshold: float) -> DrawnRates:
-        if threshold not in self._drawn:
-            self._drawn[threshold] = self._draw(threshold)
-        return self._drawn[threshold]
-
-    def _draw(self, threshold: float) -> DrawnRates:
         from pulens.special import betaincinv
 
         totals, above = self.evidence.cells.totals, self.evidence.cells.above(threshold)[:, :, 0]
@@ -78,15 +66,14 @@ class StratumRates:
 
     def tables(self, threshold: float, setting: PriorSetting) -> list[Contingency]:
         """Tables of all draws, as an interval reads them."""
-        key = (threshold, setting.shares.tobytes(), setting.draws is None)
-        if key not in self._tables:
-            result = self.drawn(threshold)
-            alpha = setting.shares[None] if setting.draws is None else setting.draws
-            self._tables[key] = table_of(self.evidence, *result, alpha)
-        table = self._tables[key]
         here = self.table_at(threshold, setting.shares)
         hits, alarms = missing_of(here.true_positive_rate, here.false_positive_rate)
-        return table.plausible((hits, alarms))
+        return self._table(threshold, setting).plausible((hits, alarms))
+
+    @cached_method(lambda threshold, setting: (threshold, setting.shares.tobytes(), setting.draws is None))
+    def _table(self, threshold: float, setting: PriorSetting) -> Contingency:
+        alpha = setting.shares[None] if setting.draws is None else setting.draws
+        return table_of(self.evidence, *self.drawn(threshold), alpha)
 
     def tail(self, threshold: float, shares: Floats, tail: float) -> float:
         """The tail at which draws are as wide as Student's, with the degrees of freedom of a sum over unequal cells.

@@ -72,9 +72,7 @@ def _beside_arrays(labels: Any, scores: Any, within: Any, reading: ReadOptions) 
             f"labelled_within holds {values.size:,} cells for {sample.scores.size:,} rows: one is needed for each."
         )
     rows = rows_of_segments(CodedSegments.of(values))
-    texts, codes = ([], None) if reading.cluster is None else cluster_codes(reading.cluster, "cluster")
-    if codes is not None and codes.size != values.size:
-        raise InputError(f"cluster must hold one id per row, got {codes.size:,} ids for {values.size:,} rows.")
+    texts, codes = ([], None) if reading.cluster is None else cluster_codes(reading.cluster, "cluster", values.size)
     result: dict[Any, Tally | BucketTally] = {}
     for cell in in_order(rows):
         part = sample.of(rows[cell])

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.counts.tally import Tally
 from pulens.inference.kernels.redraws import BootstrapCounts, compress
 from pulens.inference.kernels.resampling import Resampling
@@ -45,19 +46,13 @@ class StratumRedraws:
     def _at(self) -> Floats:
         return np.maximum(np.diff(self.evidence.cells.above(self.thresholds), axis=2, prepend=0.0), 0.0)
 
-    @cached_property
-    def _known(self) -> dict[bytes, Replicates]:
-        return {}
-
     def of(self, setting: PriorSetting) -> Replicates:
         alpha = setting.shares[None]
         if setting.draws is not None:
             alpha = setting.draws[np.arange(self.size) % setting.draws.shape[0]]
-        key = alpha.tobytes()
-        if key not in self._known:
-            self._known[key] = self._redraw(alpha)
-        return self._known[key]
+        return self._redraw(alpha)
 
+    @cached_method(np.ndarray.tobytes)
     def _redraw(self, alpha: Any) -> Replicates:
         evidence, at, size = self.evidence, self._at, self.size
         totals = evidence.cells.totals

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.counts.tally import Tally
 from pulens.estimate import Estimate
 from pulens.evidence import Evidence
@@ -121,11 +123,6 @@ class WeightedEvidence(Evidence):
     def target_population(self) -> str:
         return self.cells.evidence.target_population
 
-    def __getstate__(self) -> dict[str, Any]:
-        """What travels: what was given, not the replicates found from it."""
-        derived = ("_known", "_settings")
-        return {name: value for name, value in Evidence.__getstate__(self).items() if name not in derived}
-
     def mapped(self, change: Callable[[Any], Any]) -> WeightedEvidence:
         """The same rows under other scores, which rise with the old ones."""
         cells = self.cells.cells
@@ -149,15 +146,14 @@ class WeightedEvidence(Evidence):
         result = priors.settings(np.zeros(len(self.cells.cells)) if order is None else order, rows)
         return [self.at(each) for each in result]
 
+    @cached_method(attrgetter("key"))
     def at(self, setting: PriorSetting) -> WeightedEvidence:
         """At one setting of the class priors, which is no range any more."""
-        own, key = self.cells.priors, setting.key
-        if own.treatment != "range" and key == PriorSetting(own.shares, own.draws).key:
+        own = self.cells.priors
+        if own.treatment != "range" and setting.key == PriorSetting(own.shares, own.draws).key:
             return self
-        if key not in self._settings:
-            priors = replace(own, shares=setting.shares, draws=setting.draws, along=(), low=None, high=None)
-            self._settings[key] = WeightedEvidence.of(replace(self.cells, priors=priors), self.alone)
-        return self._settings[key]
+        priors = replace(own, shares=setting.shares, draws=setting.draws, along=(), low=None, high=None)
+        return WeightedEvidence.of(replace(self.cells, priors=priors), self.alone)
 
     def at_prior(self, setting: Any) -> tuple[WeightedEvidence, float]:
         priors = self.cells.priors
@@ -176,10 +172,9 @@ class WeightedEvidence(Evidence):
         logits = np.log(inside / (1 - inside))[None]
         return PriorSetting(shifted(logits, rows, np.ones(own.size), np.array([share]))[0])
 
-    @cached_property
-    def _settings(self) -> dict[Any, WeightedEvidence]:
-        return {}
-
+    @cached_method(
+        lambda thresholds=(), *, seed=0, redraws=REDRAWS: (np.asarray(thresholds, float).tobytes(), seed, redraws)
+    )
     def replicates(
         self,
         thresholds: Sequence[float] | Floats = (),
@@ -188,16 +183,6 @@ class WeightedEvidence(Evidence):
         redraws: int = REDRAWS,
     ) -> MassReplicates:
         """Masses at or above some thresholds, those given among them, in replicates of the cells."""
-        key = (np.asarray(thresholds, float).tobytes(), seed, redraws)
-        if key not in self._known:
-            self._known[key] = self._replicates(thresholds, seed, redraws)
-        return self._known[key]
-
-    @cached_property
-    def _known(self) -> dict[Any, MassReplicates]:
-        return {}
-
-    def _replicates(self, thresholds: Any, seed: int, redraws: int) -> MassReplicates:
         whole = self.cells.cells.whole
         own = np.asarray(compress(whole, BLOCKS).thresholds, float)
         at = np.unique(np.concatenate([own, np.asarray(thresholds, float), [float(whole.thresholds[-1])]]))[::-1]

@@ -1,4 +1,4 @@
-"""Maps from scores to true probabilities, one kind per file."""
+"""Maps from scores to true probabilities, by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,12 @@ from pulens.catalogue import Catalogue
 __all__ = ["RECALIBRATORS", "CalibrationMap", "Recalibrator", "find"]
 
 RECALIBRATORS: Catalogue[Recalibrator] = Catalogue(
-    __name__, __path__, "RECALIBRATOR", "recalibration method", plural="methods"
+    __name__,
+    __path__,
+    "RECALIBRATOR",
+    "recalibration method",
+    plural="methods",
+    several={"maps": ("beta", "histogram", "isotonic", "platt", "temperature")},
 )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.errors import InputError, shown
+from pulens.inputs.columns import is_hashable
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +33,7 @@ class CodedSegments:
         try:
             coded = np.fromiter(each, np.int32, values.size)
         except TypeError as error:  # a list or a mapping, as JSON Lines may hold them
-            row = next(row for row, value in enumerate(values.tolist()) if not _can_be_a_key(value))
+            row = next(row for row, value in enumerate(values.tolist()) if not is_hashable(value))
             raise InputError(
                 f"got {shown(values[row])} as the segment of data row {row + 1}: a segment must be text, a number or a "
                 "date."
@@ -54,11 +55,3 @@ class CodedSegments:
 
     def __getitem__(self, which: Any) -> CodedSegments:
         return CodedSegments(self.names, self.codes[which])
-
-
-def _can_be_a_key(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

@@ -135,30 +135,20 @@ def _is_recoded(path: Path, dialect: Dialect) -> bool:
 
 def _as_duckdb_reads(path: Path, format: str, dialect: Dialect, folder: Path, place: int) -> Path:
     """A file in a format, or an encoding, that DuckDB reads; folders that name values of columns keep their names."""
-    if format == "arrow":
-        return _as_parquet(path, folder, place)
-    target = Path(folder, *(part for part in path.parent.parts if "=" in part), f"{place}.csv")
+    kind = "parquet" if format == "arrow" else "csv"
+    target = Path(folder, *(part for part in path.parent.parts if "=" in part), f"{place}.{kind}")
     target.parent.mkdir(parents=True, exist_ok=True)
     with explained_file(str(path), format), ExitStack() as stack:
         stream = open_stream(path, stack)
-        if format == "xlsx":
+        if format == "arrow":  # validated batch by batch, so that memory does not grow with the file
+            write_as_parquet(stream, target)
+        elif format == "xlsx":
             table = sheet_of(stream.read(), dialect.sheet)
             target.write_bytes(table_bytes("csv", dict(zip(table.names, table.columns, strict=True))))
         else:
             text = stack.enter_context(as_text(stream, dialect.encoding))
             written = stack.enter_context(open(target, "w", encoding="utf-8", newline=""))
             shutil.copyfileobj(text, written)
-    return target
-
-
-def _as_parquet(path: Path, folder: Path, place: int) -> Path:
-    """An Arrow file as DuckDB can read it: validated batch by batch, so that memory does not grow with the file."""
-    target = Path(folder, *(part for part in path.parent.parts if "=" in part), f"{place}.parquet")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with ExitStack() as stack:
-        stream = open_stream(path, stack)
-        with explained_file(str(path), "arrow"):
-            write_as_parquet(stream, target)
     return target
 
 

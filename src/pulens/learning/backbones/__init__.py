@@ -1,4 +1,4 @@
-"""Networks that learners train, by name: one file each, an ordinary ``nn.Module`` that returns one logit per row.
+"""Networks that learners train, by name: an ordinary ``nn.Module`` each, which returns one logit per row.
 
 They stand beside the learners and not inside the benchmark, since ``fit`` needs them and the benchmark needs ``fit``.
 
@@ -15,7 +15,13 @@ from pulens.catalogue import Catalogue
 from pulens.errors import InputError, listed
 
 __all__ = ["build", "check_row_shape", "names"]
-_FOLDER: Catalogue[Callable[..., Any]] = Catalogue(__name__, __path__, "build", "backbone")
+_FOLDER: Catalogue[Callable[..., Any]] = Catalogue(
+    __name__,
+    __path__,
+    "build",
+    "backbone",
+    several={"layers_in_a_row": ("cifar_cnn", "lenet", "linear", "mlp", "mri_cnn")},
+)
 
 
 def names() -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from pulens.errors import AssumptionError, InputError, listed, shown
+from pulens.errors import AssumptionError, InputError, shown
 from pulens.evaluation.evaluate import evaluate
 from pulens.evidence import IntervalOptions
 from pulens.inputs.clusters import cluster_codes
@@ -27,7 +28,7 @@ from pulens.learning.fitting.answer import JudgedModel
 from pulens.learning.fitting.folds import Progress, deal_folds, fit_one, unseen_scores
 from pulens.learning.fitting.leaks import leak_notices
 from pulens.learning.fitting.priors import training_prior
-from pulens.learning.learners.base.labels import refuse_known_negatives
+from pulens.learning.learners.base.labels import check_both_kinds, refuse_known_negatives
 from pulens.learning.learners.base.rescues import Rescue
 from pulens.metrics.parts.measure import check_threshold
 from pulens.notice import Notice, Severity, worst_first
@@ -225,7 +226,7 @@ def read_rows(
         coding = LabelCoding(positive)
         codes = coding.encode(given, row_name=asked.row_name, is_whole=False)
         refuse_known_negatives(codes, "fit")
-        _check_both(codes, coding.positive, label, given)
+        check_both_kinds(codes, coding.positive, label, partial(list, given))
         typed = typed_table(raw, asked, features, () if features else (*with_label, *apart, *drop))
     if len(typed) != codes.size:
         raise InputError(f"there are {len(typed):,} rows but {codes.size:,} labels.")
@@ -237,21 +238,6 @@ def _as_list(column: Any) -> Any:
     from pulens.inputs.tables.whole import plain
 
     return plain(column) if hasattr(column, "to_pylist") else plain_values(column)
-
-
-def _check_both(codes: NDArray[np.int8], positive: tuple[Any, ...], label: str | None, given: Any) -> None:
-    labelled = int((codes == 1).sum())
-    if 0 < labelled < codes.size:
-        return
-    held = list(dict.fromkeys("" if value is None else str(value) for value in list(given)))
-    wrong = f"has the label value {listed(positive)}" if positive else "is labelled positive (1)"
-    if labelled:
-        wrong = "is unlabelled" if positive else "is unlabelled (0 or empty)"
-    raise InputError(
-        f"no row of column {label!r} {wrong}, and learning needs labelled and unlabelled rows. The column holds "
-        f"{listed(held)}: say with --positive which value means labelled positive, or with --label which column has "
-        "the labels (positive=, label= in Python)."
-    )
 
 
 def _learner(

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pulens.answer import Answer
+from pulens.cached import cached_method
 from pulens.errors import PulensError, shown
 from pulens.estimate import Estimate, Interval
 from pulens.evidence import Evidence
@@ -287,37 +288,26 @@ class Contradiction:
         worlds = self._one_side(favours, threshold, self.evidence.class_prior.unlabelled).worlds
         return math.inf if worlds.is_empty else worlds.least_factor
 
+    @cached_method()
     def _one_side(self, favours: Favours, threshold: float | None, share: float) -> WorldsAt:
-        index = favours, threshold, share
-        if index not in self._sides:
-            worst = self.impossible.worst_threshold
-            self._sides[index] = WorldsAt(self._with_prior(share), threshold, worst, self.multiple, (favours,))
-        return self._sides[index]
-
-    @cached_property
-    def _sides(self) -> dict[tuple[Favours, float | None, float], WorldsAt]:
-        return {}
+        worst = self.impossible.worst_threshold
+        return WorldsAt(self._with_prior(share), threshold, worst, self.multiple, (favours,))
 
     def _cannot_be(self) -> str:
         return f"with a class prior of {self.evidence.class_prior.value:.3g} labels cannot be a random draw"
 
-    @cached_property
-    def _found(self) -> dict[float | None, list[WorldsAt]]:
-        return {}
-
+    @cached_method()
     def _all(self, threshold: float | None) -> list[WorldsAt]:
         """Worlds at the class prior's value and, if it has an interval, at the ends; empty if there is none at it."""
-        if threshold not in self._found:
-            prior, worst = self.evidence.class_prior, self.impossible.worst_threshold
-            result = []
-            for share in self._shares(2):
-                each = WorldsAt(self._with_prior(share), threshold, worst, self.multiple)
-                if not each.worlds.is_empty:
-                    result.append(each)
-                elif share == prior.unlabelled:
-                    break
-            self._found[threshold] = result
-        return self._found[threshold]
+        prior, worst = self.evidence.class_prior, self.impossible.worst_threshold
+        result = []
+        for share in self._shares(2):
+            each = WorldsAt(self._with_prior(share), threshold, worst, self.multiple)
+            if not each.worlds.is_empty:
+                result.append(each)
+            elif share == prior.unlabelled:
+                break
+        return result
 
     def _at_value(self, threshold: float | None) -> WorldsAt | None:
         return next(iter(self._all(threshold)), None)
@@ -385,17 +375,9 @@ class WorldsAt:
 
     # --- at a threshold ------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _recalls(self) -> dict[float, Range]:
-        return {}
-
+    @cached_method()
     def recall(self, threshold: float) -> Range:
         """Share of positives at or above the threshold; the ends are moved outwards by two standard errors."""
-        if threshold not in self._recalls:
-            self._recalls[threshold] = self._recall(threshold)
-        return self._recalls[threshold]
-
-    def _recall(self, threshold: float) -> Range:
         worlds, tally = self.worlds, self.evidence.tally
         flagged = np.asarray(tally.thresholds[self._places], float) >= threshold
         value = float(worlds.nearest[flagged].sum())

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from pulens.cached import cached_method
 from pulens.counts.tally import Tally
 from pulens.evidence import Evidence
 from pulens.inference.kernels.quantiles import (
@@ -158,33 +159,28 @@ class RecallAtPlace(_OfTop):
             result.append(before + part * (after - before))
         return shares, result
 
-    @cached_property
-    def _known(self) -> dict[float, tuple[Floats, Floats]]:
-        return {}
-
+    @cached_method()
     def _paths(self, k: float) -> tuple[Floats, Floats]:
         """Jeffreys quantiles of labelled and other rows at the thresholds around the k-th place, highest first."""
-        if k not in self._known:
-            tally, totals = self._tally, self._tally.totals
-            other = np.asarray(tally.unlabelled, float)
-            if not self._list_is_unlabelled:
-                other = other + np.asarray(tally.negative, float)
-            labelled = np.asarray(tally.labelled, float)
-            reached = other if self._list_is_unlabelled else labelled + other
-            spread = REACH * math.sqrt(max(k * (1 - k / reached[-1]), 1.0)) + 1.0
-            first, last = np.searchsorted(reached, [k - spread, k + spread])
-            first, last = max(int(first) - 1, 0), min(int(last) + 1, reached.size - 1)
-            indices = np.unique(np.linspace(first, last, MOST_PLACES).astype(int))
-            paths = []
-            for hits, total in ((labelled, totals.labelled), (other, float(other[-1]))):
-                path = _path(hits[indices], total)
-                if first == 0:  # above the highest score stands nothing
-                    path = np.concatenate([np.zeros((1, LEVELS)), path])
-                if last == reached.size - 1:  # and everything above the lowest
-                    path[-1] = 1.0
-                paths.append(path)
-            self._known[k] = paths[0], paths[1]
-        return self._known[k]
+        tally, totals = self._tally, self._tally.totals
+        other = np.asarray(tally.unlabelled, float)
+        if not self._list_is_unlabelled:
+            other = other + np.asarray(tally.negative, float)
+        labelled = np.asarray(tally.labelled, float)
+        reached = other if self._list_is_unlabelled else labelled + other
+        spread = REACH * math.sqrt(max(k * (1 - k / reached[-1]), 1.0)) + 1.0
+        first, last = np.searchsorted(reached, [k - spread, k + spread])
+        first, last = max(int(first) - 1, 0), min(int(last) + 1, reached.size - 1)
+        indices = np.unique(np.linspace(first, last, MOST_PLACES).astype(int))
+        paths = []
+        for hits, total in ((labelled, totals.labelled), (other, float(other[-1]))):
+            path = _path(hits[indices], total)
+            if first == 0:  # above the highest score stands nothing
+                path = np.concatenate([np.zeros((1, LEVELS)), path])
+            if last == reached.size - 1:  # and everything above the lowest
+                path[-1] = 1.0
+            paths.append(path)
+        return paths[0], paths[1]
 
 
 def _path(hits: Floats, total: float) -> Floats:

@@ -55,10 +55,12 @@ def check_learner(learner: Any, **settings: Any) -> None:
 
 def check_learns(learner: Any, **settings: Any) -> None:
     """Two well separated clouds are distinguished, and predictions are 1 and 0."""
+    from pulens.learning.learners.base.proxies import proxy_auc
+
     data = toy()
     fitted = _fitted(learner, data, 0, settings)
     scores = fitted.decision_function(data.test)
-    auc = _area(scores, data.truth)
+    auc = proxy_auc(scores[data.truth], scores[~data.truth])
     assert auc >= ENOUGH, f"AUC {auc:.3f} on an easy problem; at least {ENOUGH} is expected"
     assert set(np.unique(fitted.predict(data.test))) <= {0, 1}, "predictions must be 1 and 0"
     assert ((scores > 0) == (fitted.predict(data.test) == 1)).all(), "positive must mean decision_function above 0"
@@ -112,9 +114,3 @@ def _made(learner: Any, seed: int, class_prior: float, settings: dict[str, Any])
     return learner(
         **{name: value for name, value in {**usual, **settings}.items() if name in known or name in settings}
     )
-
-
-def _area(scores: NDArray[Any], truth: NDArray[np.bool_]) -> float:
-    from pulens.learning.learners.base.proxies import proxy_auc
-
-    return proxy_auc(scores[truth], scores[~truth])

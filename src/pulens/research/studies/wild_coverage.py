@@ -32,10 +32,7 @@ Job = tuple[WildProblem, Practice, Practice, int]
 def run(bench: Workbench) -> Outcome:
     """Scores every data set, learns without each family, and makes the public call in six ways."""
     problems = wild_problems(bench)
-    families = sorted({one.family for one in problems})
-    without = {name: learned([one for one in problems if one.family != name]) for name in families}
-    kindless = {name: without_kind(problems, name) or without[name] for name in families}
-    bench.progress(f"{len(problems)} runs of {len(families)} families")
+    without, kindless = learned_without(bench, problems)
     jobs = [(one, without[one.family], kindless[one.family], bench.seed) for one in problems]
     result: Answers = {}
     for answers in on_all_cores(judge_every_way, jobs):
@@ -54,6 +51,17 @@ def kind_of(family: str) -> str:
     ('first of several visits', 'mine')
     """
     return next((kind for kind, names in KINDS.items() if family.startswith(names)), family)
+
+
+def learned_without(
+    bench: Workbench, problems: Sequence[WildProblem]
+) -> tuple[dict[str, Practice], dict[str, Practice]]:
+    """For each family what the others show, and what those of other kinds of labelling do."""
+    families = sorted({one.family for one in problems})
+    without = {name: learned([one for one in problems if one.family != name]) for name in families}
+    kindless = {name: without_kind(problems, name) or without[name] for name in families}
+    bench.progress(f"{len(problems)} runs of {len(families)} families")
+    return without, kindless
 
 
 def without_kind(problems: Sequence[WildProblem], family: str) -> Practice | None:

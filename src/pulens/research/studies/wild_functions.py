@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pulens.research.benchmark.wild import WildAnswer, WildProblem, coverage, learned
+from pulens.research.benchmark.wild import WildAnswer, WildProblem, coverage
 from pulens.research.benchmark.wild_answers import (
     claims,
     judge_calibration,
@@ -21,7 +21,7 @@ from pulens.research.benchmark.wild_answers import (
 from pulens.research.studies._stored import store_path
 from pulens.research.studies._study import Claim, Outcome, Study, Workbench
 from pulens.research.studies._wild import FEW, MODELS, on_all_cores, percent, ruled, wild_problems, write_rows
-from pulens.research.studies.wild_coverage import lowest_family, verdict_of, without_kind
+from pulens.research.studies.wild_coverage import learned_without, lowest_family, verdict_of
 from pulens.selection.practice import Practice
 
 PRACTICE, KIND, RANDOM = "practice", "its kind of labelling left out", "random"
@@ -41,11 +41,7 @@ Job = tuple[str, Any, Practice, Practice, int]
 def run(bench: Workbench) -> Outcome:
     """Scores every data set, learns without each family and each kind, and makes the public calls."""
     problems = wild_problems(bench, MODELS)
-    families = sorted({one.family for one in problems})
-    without = {name: learned([one for one in problems if one.family != name]) for name in families}
-    kindless = {name: without_kind(problems, name) or without[name] for name in families}
-    bench.progress(f"{len(problems)} runs of {len(families)} families")
-    answers = judged(problems, without, kindless, bench.seed)
+    answers = judged(problems, *learned_without(bench, problems), bench.seed)
     store = store_path(bench, "wild-functions", ".jsonl")
     if store is not None:
         told = (

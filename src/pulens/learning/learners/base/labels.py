@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import column_or_1d
 
 from pulens.counts.sample import NEGATIVE
-from pulens.errors import InputError
+from pulens.errors import InputError, listed
 from pulens.inputs.arrays import plain_values
 from pulens.inputs.columns import LabelCoding
 
@@ -57,3 +58,25 @@ def refuse_known_negatives(codes: NDArray[Any], learner: str) -> None:
             "(--positive 1 on the command line): everything else is then unlabelled. If they are known negatives, "
             "leave these rows out."
         )
+
+
+def check_both_kinds(
+    codes: NDArray[np.int8],
+    positive: Sequence[Any] | None,
+    label: str | None,
+    held: Callable[[], Iterable[Any]],
+    file: str | None = None,
+) -> int:
+    """The labelled rows, or an error that says what the column of labels holds where there are none, or only such."""
+    labelled = int((codes == 1).sum())
+    if 0 < labelled < codes.size:
+        return labelled
+    wrong = f"has the label value {listed(positive)}" if positive else "is labelled positive (1)"
+    if labelled:
+        wrong = "is unlabelled" if positive else "is unlabelled (0 or empty)"
+    values = dict.fromkeys("" if value is None else str(value) for value in held())
+    raise InputError(
+        f"{'' if file is None else f'{file}: '}no row of column {label!r} {wrong}, and learning needs labelled and "
+        f"unlabelled rows. The column holds {listed(values)}: say with --positive which value means "
+        "labelled positive, or with --label which column has the labels (positive=, label= in Python)."
+    )

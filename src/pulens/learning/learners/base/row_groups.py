@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.errors import InputError
 from pulens.inputs.clusters import cluster_codes
 
 
@@ -17,7 +16,4 @@ def checked_groups(groups: Any, count: int) -> NDArray[np.int64]:
     >>> checked_groups(["a", "b", "a"], 3).tolist()
     [0, 1, 0]
     """
-    codes = cluster_codes(groups, "groups")[1]
-    if codes.size != count:
-        raise InputError(f"groups must hold one id per row, got {codes.size:,} ids for {count:,} rows.")
-    return codes
+    return cluster_codes(groups, "groups", count)[1]

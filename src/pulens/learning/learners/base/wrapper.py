@@ -78,15 +78,20 @@ class Wrapper(PUClassifier):
         """How many rows each row stands for; None where each is one."""
         if sample_weight is None:
             return None
-        if isinstance(getattr(self, "class_prior", None), str):
-            raise AssumptionError(
-                f"class_prior={self.class_prior!r} would be estimated from rows that count alike, and sample_weight "
-                "says that they do not: give the class prior as a number."
-            )
+        refuse_estimated_prior(getattr(self, "class_prior", None))
         return checked_weights(sample_weight, labelled)
 
     def _random(self) -> np.random.Generator:
         return np.random.default_rng(seed_of(self.random_state))
+
+
+def refuse_estimated_prior(class_prior: Any) -> None:
+    """A class prior cannot be estimated from rows with weights."""
+    if isinstance(class_prior, str):
+        raise AssumptionError(
+            f"class_prior={class_prior!r} would be estimated from rows that count alike, and sample_weight says that "
+            "they do not: give the class prior as a number."
+        )
 
 
 def checked_weights(sample_weight: Any, labelled: Booleans) -> Floats:

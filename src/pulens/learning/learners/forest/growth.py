@@ -48,27 +48,36 @@ class Tree:
         return self.feature < 0
 
 
+def nodes_of(place: Path, arrays: Mapping[str, Any], named: str = "") -> NDArray[np.int64]:
+    """How many nodes each stored tree has; ``named`` is what the names of the arrays begin with."""
+    nodes = check_array(place, f"{named}nodes", arrays["nodes"], (None,), "iu")
+    if not nodes.size or (nodes < 1).any() or (nodes > MOST_NODES).any():
+        raise damaged(place, f"{named}nodes must be the numbers of nodes of the trees, each at least 1")
+    return np.asarray(nodes.astype(np.int64))
+
+
+def check_children(place: Path, arrays: Mapping[str, Any], features: int, named: str = "") -> None:
+    """Refuse nodes that look at a feature that is not there, or whose children do not follow them in their tree."""
+    sizes, feature = arrays["nodes"].astype(np.int64), arrays["feature"].astype(np.int64)
+    if (feature < -1).any() or (feature >= features).any():
+        raise damaged(place, f"{named}feature must be places among {features:,} features, or -1 in a leaf")
+    own = np.arange(feature.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    inner = feature >= 0
+    for side in ("left", "right"):
+        child = arrays[side].astype(np.int64)[inner]
+        if (child <= own[inner]).any() or (child >= np.repeat(sizes, sizes)[inner]).any():
+            raise damaged(place, f"{named}{side} must name nodes that come after their parent in the same tree")
+
+
 def check_forest(place: Path, arrays: Mapping[str, Any], features: int) -> None:
     """Refuse stored trees whose children do not follow their parents: rows would walk in circles without end."""
-    nodes = check_array(place, "nodes", arrays["nodes"], (None,), "iu")
-    if not nodes.size or (nodes < 1).any() or (nodes > MOST_NODES).any():
-        raise damaged(place, "nodes must be the numbers of nodes of the trees, each at least 1")
-    total = sum(nodes.tolist())
+    total = sum(nodes_of(place, arrays).tolist())
     kinds = {"threshold": "f", "gain": "f", "coin": "b"}  # the others are whole numbers
     for field in fields(Tree):
         # an unbiased risk may drop without bound, so a gain need not be finite
         kind, finite = kinds.get(field.name, "iu"), field.name != "gain"
         check_array(place, field.name, arrays[field.name], (total,), kind, finite=finite)
-    feature = arrays["feature"].astype(np.int64)
-    if (feature < -1).any() or (feature >= features).any():
-        raise damaged(place, f"feature must be places among {features:,} features, or -1 in a leaf")
-    starts = np.cumsum(nodes.astype(np.int64)) - nodes
-    own = np.arange(total) - np.repeat(starts, nodes)
-    inner = feature >= 0
-    for side in ("left", "right"):
-        child = arrays[side].astype(np.int64)[inner]
-        if (child <= own[inner]).any() or (child >= np.repeat(nodes, nodes)[inner]).any():
-            raise damaged(place, f"{side} must name nodes that come after their parent in the same tree")
+    check_children(place, arrays, features)
     for name in ("labelled", "unlabelled"):
         if (arrays[name].astype(float) < 0).any():
             raise damaged(place, f"{name} must be numbers of rows, none below 0")

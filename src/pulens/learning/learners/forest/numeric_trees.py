@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from pulens.learning.learners.saving.checks import check_array, damaged
+from pulens.learning.learners.forest.growth import check_children, nodes_of
+from pulens.learning.learners.saving.checks import check_array
 from pulens.types import Floats
 
-MOST_NODES = 1 << 31
 WALKERS = 1 << 15  # rows times trees that walk side by side: few steps of Python, and all in cache
 
 
@@ -76,24 +76,13 @@ class NumericTrees:
     def restored(cls, name: str, arrays: Mapping[str, Any], width: int, place: Path) -> Self:
         """Trees from stored arrays, in which no row can walk in circles or look at a feature that is not there."""
         parts = {field.name: arrays[f"{name}_{field.name}"] for field in fields(cls)}
-        nodes = check_array(place, f"{name}_nodes", parts["nodes"], (None,), "iu")
-        if not nodes.size or (nodes < 1).any() or (nodes > MOST_NODES).any():
-            raise damaged(place, f"{name}_nodes must be the numbers of nodes of the trees, each at least 1")
-        total = sum(nodes.tolist())
+        sizes = nodes_of(place, parts, f"{name}_")
+        total = sum(sizes.tolist())
         for field, kinds in {"threshold": "f", "value": "f", "missing_left": "b"}.items():
             check_array(place, f"{name}_{field}", parts[field], (total,), kinds)
         for field in ("feature", "left", "right"):
             check_array(place, f"{name}_{field}", parts[field], (total,), "i")
-        feature = parts["feature"].astype(np.int64)
-        if (feature < -1).any() or (feature >= width).any():
-            raise damaged(place, f"{name}_feature must be places among {width:,} features, or -1 in a leaf")
-        sizes = nodes.astype(np.int64)
-        own = np.arange(total) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        inner = feature >= 0
-        for side in ("left", "right"):
-            child = parts[side].astype(np.int64)[inner]
-            if (child <= own[inner]).any() or (child >= np.repeat(sizes, sizes)[inner]).any():
-                raise damaged(place, f"{name}_{side} must name nodes that come after their parent in the same tree")
+        check_children(place, parts, width, f"{name}_")
         return cls(**{**parts, "nodes": sizes})
 
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from pulens.containers import plain_array
 from pulens.counts.sample import LABELLED
-from pulens.errors import AssumptionError, InputError
+from pulens.errors import InputError
 from pulens.inputs.dense import dense
 from pulens.keywords import typed
 from pulens.learning.learners.base.classifier import PUClassifier, refuse_options
@@ -27,7 +27,7 @@ from pulens.learning.learners.base.rescues import CHOICES, said
 from pulens.learning.learners.base.row_groups import checked_groups
 from pulens.learning.learners.base.settings import check_settings, setting
 from pulens.learning.learners.base.tables import numbers_only
-from pulens.learning.learners.base.wrapper import checked_weights
+from pulens.learning.learners.base.wrapper import checked_weights, refuse_estimated_prior
 from pulens.learning.learners.stack.device import find_device
 from pulens.learning.learners.stack.fitting import fit_many
 from pulens.learning.learners.stack.optimiser import KINDS
@@ -159,11 +159,7 @@ class PULearner(PUClassifier):
 
     def _stands_for(self, weights: Any, labels: NDArray[np.int8], rows: int) -> NDArray[np.float64]:
         """How many rows each row of the table stands for, none of them less than one; rows behind are one each."""
-        if isinstance(self.class_prior, str):
-            raise AssumptionError(
-                f"class_prior={self.class_prior!r} would be estimated from rows that count alike, and sample_weight "
-                "says that they do not: give the class prior as a number."
-            )
+        refuse_estimated_prior(self.class_prior)
         if self.selection not in ("proxy_accuracy", "last"):
             raise InputError(
                 f"selection={self.selection!r} counts validation rows alike, and sample_weight says that they do not: "
