@@ -198,9 +198,9 @@ def _shortened(text: str) -> str:
 def _narrow(line: str) -> list[str]:
     """An example in lines that fit a terminal, broken before its options as a shell allows.
 
-    >>> print("\\n".join(_narrow(f"  pulens compare scores.csv --score model_a --score model_b --threshold {'9' * 20}")))
+    >>> print("\\n".join(_narrow("  pulens compare scores.csv --score model_a --score model_b --class-prior 0.1:0.2")))
       pulens compare scores.csv --score model_a --score model_b \\
-        --threshold 99999999999999999999
+        --class-prior 0.1:0.2
     """
     if not line.startswith("  ") or len(line) <= EXAMPLE:
         return [line]

@@ -28,8 +28,8 @@ def brief_text(result: Board, archive: Archive) -> str:
     """Which learner is best and how clear that is, each learner's mean, rank and wins: one screen."""
     records = {one.learner: one for one in result.records}
     ranks = {} if result.ranking is None else dict(zip(result.ranking.learners, result.ranking.ranks, strict=True))
-    reference = result.learners[result.reference].title if result.reference in result.learners else result.reference
-    against = f"against {reference}" if reference else ""
+    reference = result.learners.get(result.reference or "")
+    against = f"against {reference.title if reference else result.reference}" if result.reference else ""
     lines = [*_wrapped(_verdict(result), 0), ""]
     lines.append(f"{'':<{NAMES}}{'mean':>8}{'mean rank':>11}{'win / tie / loss':>18}{against:>18}".rstrip())
     # who lacks a data set has no mean to compare, and would stand among those who have
