@@ -122,7 +122,9 @@ def test_the_first_sentence_names_no_mean_that_may_equal_the_class_prior():
     assert diagram.error.interval is not None
     words = verdict_words(diagram, CalibrationVerdict((error, large), 0.95))
     assert words.startswith("The probabilities are wrong (p < 0.001): no bin shows clearly where. ")
-    assert "too extreme, with a slope of 0.28 instead of 1. " in verdict_words(diagram, CalibrationVerdict((error, large, slope), 0.95))
+    assert "too extreme, with a slope of 0.28 instead of 1. " in verdict_words(
+        diagram, CalibrationVerdict((error, large, slope), 0.95)
+    )
 
 
 @pytest.mark.parametrize(

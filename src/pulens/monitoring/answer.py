@@ -79,8 +79,7 @@ class Change(Answer):
 
 def _told(change: Alarm | Change) -> str:
     """Since when, and how large a change is, for a log; the fit has no size that anybody could read."""
-    reach = "" if change.since_low == change.since_high else f" ({change.since_low} to {change.since_high})"
-    words = f"{change.line} since {change.since}{reach}"
+    words = f"{change.line} since {change.since}"
     if change.line == "fit":
         return words
     sign, level = "+" if change.line == "share" else "", change.interval

@@ -95,7 +95,7 @@ def _about_noise(monitor: Monitor) -> list[Notice]:
     result = []
     if noise.windows < ENOUGH_WINDOWS:
         words = (
-            f"The false-alarm guarantee needs {ENOUGH_WINDOWS} reference windows, you gave {noise.windows}: give more, "
+            f"The false-alarm guarantee needs {ENOUGH_WINDOWS} reference windows, you gave {noise.windows}. Give more, "
             "or say noise='slow' (--noise slow)."
         )
         result.append(Notice(Severity.WARNING, "noise-few-windows", words))

@@ -87,7 +87,11 @@ def _what(verdict: CalibrationVerdict, mean: str) -> str:
         return mean
     if "calibration_slope" in clear:
         slope = clear["calibration_slope"]
-        return f"too extreme, with a slope of {slope:.2f} instead of 1" if slope < 1 else f"the slope is {slope:.2f}, not 1"
+        return (
+            f"too extreme, with a slope of {slope:.2f} instead of 1"
+            if slope < 1
+            else f"the slope is {slope:.2f}, not 1"
+        )
     return "no bin shows clearly where"
 
 

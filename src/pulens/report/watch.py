@@ -108,6 +108,9 @@ def band_rows(pulse: Pulse) -> list[list[str]]:
 BANDS = ["scores", "reference", "since the change", "if only the share changed"]
 
 
+NEEDS = "The false-alarm guarantee"  # notices about it begin so
+
+
 def vouching(pulse: Pulse) -> str | None:
     """A sentence for the first line where the promise cannot be vouched for; None where it can."""
     from pulens.monitoring.notices import UNVOUCHED
@@ -117,7 +120,8 @@ def vouching(pulse: Pulse) -> str | None:
         alpha /= 1 - FOR_SEGMENTS
     for notice in pulse.notices:
         if notice.code in UNVOUCHED:
-            return f"About {100 * alpha:.3g}% false alarms over the life of this watch are not guaranteed. {notice}"
+            why = f"that{said[len(NEEDS) :]}" if (said := str(notice)).startswith(NEEDS) else f"{said[0].lower()}{said[1:]}"
+            return f"False alarms are not guaranteed to stay below {100 * alpha:.3g}%: {why}"
     return None
 
 
