@@ -193,15 +193,18 @@ def rows_to_check(unlabelled: float) -> int:
 
 def _more(audit: AuditResult) -> NextStep | None:
     """More rows of the same plan, where there is one and rows are left."""
+    from pulens.audits.queue import next_queue
+
     path, checked = getattr(audit, "path", ""), int(audit.counts.checked.sum())
     if not path or checked + FEWEST_TO_PLAN > audit.counts.rows.sum():
         return None
     rows = int(min(checked + MORE_TO_CHECK, audit.counts.rows.sum()))
+    larger = next_queue(path)
     return NextStep(
         "audit-more",
         f"Check {rows - checked} more rows of the same plan: the intervals become narrower.",
-        f'evaluation.audit.more(budget={rows}).write("queue2.csv")',
-        ("--budget", str(rows), "--out", "queue2.csv"),
+        f'evaluation.audit.more(budget={rows}).write("{larger}")',
+        ("--budget", str(rows), "--out", larger),
         command=("audit", "more"),
     )
 
