@@ -120,7 +120,8 @@ def vouching(pulse: Pulse) -> str | None:
         alpha /= 1 - FOR_SEGMENTS
     for notice in pulse.notices:
         if notice.code in UNVOUCHED:
-            why = f"that{said[len(NEEDS) :]}" if (said := str(notice)).startswith(NEEDS) else f"{said[0].lower()}{said[1:]}"
+            why = str(notice)
+            why = f"that{why.removeprefix(NEEDS)}" if why.startswith(NEEDS) else f"{why[0].lower()}{why[1:]}"
             return f"False alarms are not guaranteed to stay below {100 * alpha:.3g}%: {why}"
     return None
 
