@@ -101,6 +101,9 @@ def test_every_answer_fits_on_one_screen(asked, desk, monkeypatch, capsys):
 
 
 OTHERS = {
+    "evaluate --within --explain": ("evaluate", *SCORE, *PRIOR, "--within", "region", "--explain"),
+    "evaluate --reviews --explain": ("evaluate", *SCORE, *QUEUE, *PRIOR, "--explain"),
+    "evaluate --group-by --explain": ("evaluate", *SCORE, *PRIOR, "--group-by", "region", "--explain"),
     "bounds": ("evaluate", *SCORE, *PRIOR, "--bounds"),
     "tally": ("tally", *SCORE, "-o", "desk.tally"),
     "train": (*("train", "few.csv", *LABEL, "--id", "claim", "--learner", "elkan_noto"), *("--out", "trained")),
