@@ -125,6 +125,11 @@ def test_no_line_of_any_other_command_is_longer_than_a_terminal(asked, desk, mon
     text = capsys.readouterr().out
     assert max(map(len, text.splitlines())) <= COLUMNS, text
     assert "(single-set:" not in text
+    if asked == "learners advise":  # 26 lines that named 16 data sets and nothing to type
+        assert len(text.splitlines()) <= LINES, text
+        assert text.endswith(
+            "  pulens fit claims.csv --label outcome --positive 'fraud confirmed' \\\n    --learner boosted_pu\n"
+        )
     assert "dkw" not in text
 
 

@@ -67,7 +67,7 @@ def another_command(
     'pulens audit plan my.csv --label y --budget 200 --out queue.csv'
     """
     if command == ("audit", "more"):  # is about a queue, whose plan knows how to read the rows
-        queue = next((words[1] for words in typed if words[0] == "--reviews"), "QUEUE")
+        queue = next((words[1] for words in typed if words[0] == "--reviews"), "<queue.csv>")
         return shlex.join([*typed[0], *command, queue, *options])
     kept = [words for words in typed[3:] if words[0] in READS and not (score and words[0] == "--score")]
     kept += [("--score", score)] if score else []
@@ -102,7 +102,7 @@ def _turn_scores() -> NextStep:
     return NextStep(
         "turn-scores",
         "Check that higher scores mean more positive. If they mean the opposite, change their sign.",
-        "pulens.evaluate(labels, -scores)",
+        "pulens.evaluate(<labels>, -<scores>)",
     )
 
 

@@ -330,7 +330,7 @@ const sentences = (() => {
         {
           code: "turn-scores",
           sentence: "Check that higher scores mean more positive. If they mean the opposite, change their sign.",
-          call: "pulens.evaluate(labels, -scores)",
+          call: "pulens.evaluate(<labels>, -<scores>)",
           options: [],
           replaces: [],
         },
