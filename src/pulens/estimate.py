@@ -61,7 +61,7 @@ def _guarantee(confidence: float | None, method: str) -> str:
     return next((words for name, words in kinds.items() if method.startswith(name)), "asymptotic")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(repr=False, frozen=True, slots=True)
 class Estimate:
     """A number, how sure we are of it, and how it came about.
 
@@ -116,6 +116,8 @@ class Estimate:
         beside = ", ".join(f"{name} {number:.3f}" for name, number in self.landmarks.items())
         told = f"; {self.notice}" if self.notice else ""
         return f"{self.metric} {self.value:.3f}{doubt}" + (f" ({beside})" if beside else "") + told
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         from html import escape

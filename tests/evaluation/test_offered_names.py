@@ -70,6 +70,7 @@ def test_no_answer_shows_all_of_its_fields_in_a_session(table):
         pulens.estimate_prior(table, score="risk", label="outcome", positive="fraud"),
         calibration.reliability(table, **one, scores_are="logit", labelling="random"),
         *(evaluation.at(1.0), evaluation.top(20), pulens.bounds(table, **one), pulens.plan_audit(table, **one)),
+        evaluation["recall"],
     ]
     for answer in answers:
         assert "=" not in repr(answer).split("\n")[0].replace(">=", ""), type(answer)

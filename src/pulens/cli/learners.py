@@ -93,6 +93,6 @@ def _next(result: Advice, given: dict[str, Any]) -> list[str]:
         return []
     if given["kind"] != "table":
         return []
-    known = () if given["class_prior"] == "auto" else ("--class-prior", str(given["class_prior"]))
     typed = typed_command(click.get_current_context())
+    known = next((words for words in typed[3:] if words[0] == "--class-prior"), ())
     return ["", "next:", *pasteable(another_command(typed, ("fit",), (*known, "--learner", learner)))]

@@ -630,7 +630,7 @@ class Evaluation:
         """Every metric, what the numbers assume, all notes and next steps, as text.
 
         >>> found = evaluate([1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2], class_prior=0.5, threshold=5)
-        >>> "cohen_kappa" in found.explain(), "cohen_kappa" in str(found)
+        >>> "Cohen's kappa" in found.explain(), "Cohen's kappa" in str(found)
         (True, False)
         """
         from pulens.report.text import evaluation_text

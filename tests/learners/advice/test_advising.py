@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
-import shlex
 import pickle
+import shlex
 
 import numpy as np
 import pytest
