@@ -147,7 +147,7 @@ class Estimate:
         return answer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(repr=False, frozen=True, slots=True, eq=False)
 class Curve:
     """Points in the order in which they are joined, with the threshold that gives each.
 
@@ -175,6 +175,8 @@ class Curve:
 
     def __str__(self) -> str:
         return f"{self.name} curve, {len(self)} points: {self.y_name} against {self.x_name}"
+
+    __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         return {

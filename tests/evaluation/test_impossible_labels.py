@@ -217,7 +217,7 @@ def test_sensitivity_and_robustness_start_from_the_least_factor(contradicted):
     assert result.factor == pytest.approx(factor, rel=0.01)
     failing = contradicted.robustness("recall > 0.999")
     assert failing.factor == failing.least_factor > 1
-    assert "fails already in the nearest possible world" in str(failing)
+    assert "fails already where labelling is as near to random as these rows allow" in str(failing)
     assert "random labels are impossible here" in str(result)
 
 

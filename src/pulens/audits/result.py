@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 FEWEST_LABELLED = 5  # below it the test of labelling says nothing
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(repr=False, frozen=True, eq=False, kw_only=True)
 class AuditResult:
     """What the checked rows prove.
 
@@ -217,6 +217,11 @@ class AuditResult:
         from pulens.report.audit_page import audit_page
 
         return written(path, audit_page(self, title=title))
+
+    def __repr__(self) -> str:  # its numbers take a second, and debuggers ask for this at every step
+        counts = self.counts
+        rows = f"{counts.checked.sum():,} of {counts.rows.sum():,} unlabelled rows checked"
+        return f"{type(self).__name__}({rows}, {counts.found.sum():,} of them positive)"
 
     def __str__(self) -> str:
         counts = self.counts

@@ -129,10 +129,14 @@ def _fill_in(queue: str) -> list[str]:
     """What to do with a queue, and the command that reads it then."""
     import shlex
 
+    from pulens.evaluation.audit import FILL_IN
     from pulens.report.lines import pasteable, wrapped
 
-    words = f"next: fill in the column answer of {queue} (1 where a row is positive, 0 where it is not), then:"
-    return [*wrapped(words), *pasteable(shlex.join(["pulens", "audit", "read", queue]))]
+    words = FILL_IN.format(queue)
+    return [
+        *wrapped(f"next: {words[0].lower()}{words[1:]}, then:"),
+        *pasteable(shlex.join(["pulens", "audit", "read", queue])),
+    ]
 
 
 def _next(result: QueueResult) -> list[str]:

@@ -124,7 +124,7 @@ def _about_reference(monitor: Monitor) -> list[Notice]:
     prior = monitor.prior
     if prior is not None and prior.ruled_out:
         words = (
-            f"In the reference {prior.ruled_out}. Recall is that of the nearest possible world, where there is one; "
+            f"In the reference {prior.ruled_out}. Recall assumes labelling as near to random as the rows allow; "
             "pulens evaluate of the reference says what would fit."
         )
         result.append(Notice(Severity.SERIOUS, "labels-not-random", words))

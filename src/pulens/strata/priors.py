@@ -377,7 +377,7 @@ def _refuse_impossible(cells: LabellingCells, shares: Floats, caps: Floats, whic
     raise AssumptionError(
         "these class priors are impossible if labels are random within the cells: recovered rates would leave [0, 1] "
         f"by more than chance. The most that the unlabelled rows of each allow: {listed(told)}. Lower them, give "
-        "ranges, or leave labelled_within out to see which possible worlds are nearest."
+        "ranges, or leave labelled_within out to see which labelling is nearest to random."
     )
 
 
