@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.answer import written
+from pulens.answer import ShownAsText, written
 from pulens.audits.cautions import notices_of
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import design_estimates
@@ -37,7 +37,7 @@ FEWEST_LABELLED = 5  # below it the test of labelling says nothing
 
 
 @dataclass(repr=False, frozen=True, eq=False, kw_only=True)
-class AuditResult:
+class AuditResult(ShownAsText):
     """What the checked rows prove.
 
     ``checked_rows`` and ``tally`` (of all rows, those checked counted as unlabelled) are needed for the ROC AUC, for
