@@ -59,7 +59,8 @@ def _head(pulse: Pulse, *, explain: bool) -> list[str]:
         about += f"; class prior {monitor.prior.value:.3g} ({monitor.prior.source})"
     result = titled("reference", about)
     if len(pulse.lives) > 1:
-        result += titled("life", f"{len(pulse.lives)}, the last one accepted from {pulse.lives[-2].accepted_from}")
+        begins = f"{pulse.lives[-2].accepted_from}, where this reference begins (number {len(pulse.lives)})"
+        result += titled("accepted", begins)
     if explain:
         result += titled("score", f"labelled rows outscore all rows in {100 * monitor.area:.0f}% of pairs")
     recall = monitor.recall

@@ -220,7 +220,7 @@ def _differences(result: Board, ranking: MeanRanks, left: Sequence[str]) -> list
     for group in ranking.groups:
         lines += _wrapped(f"no clear difference: {', '.join(result.learners[name].marked for name in group)}")
     if len(ranking.datasets) < 5:
-        lines.append(f"with {len(ranking.datasets)} data sets ranks separate hardly anything.")
+        lines.append(f"with {len(ranking.datasets)} data sets hardly any difference between ranks is clear.")
     return lines
 
 
