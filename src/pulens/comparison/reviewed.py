@@ -56,7 +56,8 @@ class ReviewedComparison:
         if not clear:
             return (
                 f"No clear difference between {pair.first} and {pair.second} in {self.checked:,} checked rows: {shown} "
-                f"differs by {pair.value:+.3f} ({self.confidence:.0%} interval {interval.low:+.3f} to {interval.high:+.3f})."
+                f"differs by {pair.value:+.3f} ({self.confidence:.0%} interval {interval.low:+.3f} to "
+                f"{interval.high:+.3f})."
             )
         better, other = (pair.first, pair.second) if pair.value >= 0 else (pair.second, pair.first)
         low, high = sorted((abs(interval.low), abs(interval.high)))
