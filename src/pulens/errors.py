@@ -138,11 +138,17 @@ def spoken(words: Sequence[str]) -> str:
 def nearest(wanted: object, names: Iterable[str]) -> str:
     """A sentence that offers the most similar name, for the end of an error message; empty if none is similar.
 
+    Letters in another order come before other letters, and a name's last word stands for it.
+
     >>> nearest("recal", ["recall", "lift"])
     " Did you mean 'recall'?"
+    >>> nearest("lable", ["table", "label"]), nearest("by", ["group_by", "one_by_one"])
+    (" Did you mean 'label'?", " Did you mean 'group_by'?")
     """
     from difflib import get_close_matches
 
     # names of many characters cost their product to compare, and are no slips of the pen
-    near = get_close_matches(str(wanted)[:200], [name for name in map(str, names) if len(name) <= 200][:10_000], n=1)
+    word, known = str(wanted)[:200], [name for name in map(str, names) if len(name) <= 200][:10_000]
+    near = [name for name in known if sorted(name) == sorted(word)] or get_close_matches(word, known, n=1)
+    near = near or [name for name in known if word and name.endswith(f"_{word}")]
     return f" Did you mean {near[0]!r}?" if near else ""

@@ -61,7 +61,7 @@ def _guarantee(confidence: float | None, method: str) -> str:
     return next((words for name, words in kinds.items() if method.startswith(name)), "asymptotic")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(repr=False, frozen=True, slots=True)
 class Estimate:
     """A number, how sure we are of it, and how it came about.
 
@@ -117,6 +117,8 @@ class Estimate:
         told = f"; {self.notice}" if self.notice else ""
         return f"{self.metric} {self.value:.3f}{doubt}" + (f" ({beside})" if beside else "") + told
 
+    __repr__ = __str__
+
     def _repr_html_(self) -> str:
         from html import escape
 
@@ -145,7 +147,7 @@ class Estimate:
         return answer
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(repr=False, frozen=True, slots=True, eq=False)
 class Curve:
     """Points in the order in which they are joined, with the threshold that gives each.
 
@@ -173,6 +175,8 @@ class Curve:
 
     def __str__(self) -> str:
         return f"{self.name} curve, {len(self)} points: {self.y_name} against {self.x_name}"
+
+    __repr__ = __str__
 
     def to_dict(self) -> dict[str, Any]:
         return {

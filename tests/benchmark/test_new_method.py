@@ -112,7 +112,7 @@ def test_judging_prints_tables(undisturbed, capsys, tmp_path):
 def test_planning_says_how_much_there_is_to_do(undisturbed, capsys):
     main(["bench", "plan", "smoke", "--archive", str(undisturbed.folder)])
     shown = " ".join(capsys.readouterr().out.split())
-    assert "3 learners x 1 data sets x 2 conditions = 6 evaluations" in shown
+    assert "3 learners x 1 data set x 2 conditions = 6 evaluations" in shown
     assert "20 done, 0 failed, 0 to do" in shown
     main(["bench", "plan", "smoke", "--methods", "nnpu", "--seeds", "2", "--list"])
     assert len(capsys.readouterr().out.splitlines()) == 2

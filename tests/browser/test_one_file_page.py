@@ -370,7 +370,7 @@ REFUSED = {
     "only a header": (b"score,label\n", "it has no data rows"),
     "binary": (bytes(range(256)) * 40, "this is a binary file"),
     "a workbook": (b"PK\x03\x04" + b"\0" * 400, "this is a zip file"),
-    "Latin-1": ("score,label\n1,\xe9\n".encode("latin-1") * 3, "no text in UTF-8"),
+    "Latin-1": ("score,label\n1,\xe9\n".encode("latin-1") * 3, "this is not text in UTF-8"),
     "a million columns": (b"c," * 999_999 + b"c\n" + b"1," * 999_999 + b"1\n", "1,000,000 columns"),
     "one column": (b"score\n0.5\n0.25\n", "needs two: one of scores, one of labels"),
     "lines of another width": (b"score,label\n0.5,1\n0.5,0,7\n", "line 3 has 3 fields but the header has 2"),

@@ -17,6 +17,7 @@ from pulens.calibration import (
 from pulens.calibration.verdict import CalibrationTest, p_of_interval
 from pulens.cli import main
 from pulens.estimate import Interval
+from pulens.report.calibration import verdict_words
 from pulens.strata import gather_within
 from pulens.testing import logistic_world
 
@@ -109,6 +110,21 @@ def test_the_words_name_tests_and_correct_for_their_number():
         "No evidence of miscalibration in 1 test (smallest p, corrected for the number of tests: 1.000)."
     )
     assert CalibrationVerdict((), 0.95).status == "untested"
+
+
+def test_the_first_sentence_names_no_mean_that_may_equal_the_class_prior():
+    """It said "the mean score is 0.368, the class prior 0.592" over a difference of -0.603 to 0.023."""
+    error = CalibrationTest("expected_calibration_error", 0.3, 0.0, 1e-6, 1e-6)
+    large = CalibrationTest("calibration_in_the_large", -0.22, 0.0, 0.07, 0.2)
+    slope = CalibrationTest("calibration_slope", 0.28, 1.0, 0.01, 0.03)
+    seed = next(seed for seed in range(100) if not any(judged(CALIBRATED, seed)[1].verdicts))
+    _, diagram, _, _ = judged(CALIBRATED, seed)
+    assert diagram.error.interval is not None
+    words = verdict_words(diagram, CalibrationVerdict((error, large), 0.95))
+    assert words.startswith("The probabilities are wrong (p < 0.001): no bin shows clearly where. ")
+    assert "too extreme, with a slope of 0.28 instead of 1. " in verdict_words(
+        diagram, CalibrationVerdict((error, large, slope), 0.95)
+    )
 
 
 @pytest.mark.parametrize(

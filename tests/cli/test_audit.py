@@ -287,3 +287,20 @@ def test_an_option_of_earlier_versions_is_refused_with_what_replaced_it(folder, 
     )
     with pytest.raises(TypeError, match="evaluate with that factor as the labelling"):
         read_audit("queue.csv", nearly_random=2)
+
+
+def test_a_queue_says_what_to_write_into_it_and_the_next_one_has_another_name(folder, capsys):
+    """After queue2.csv the step was to write queue2.csv, and an empty queue had no step at all."""
+    words = ["audit", "plan", "scores.csv", "--threshold", "0.7", "--budget", "60", "--out", "queue2.csv"]
+    main([*words, "--id", "case"])
+    assert "--id" not in capsys.readouterr().out
+    main(words)
+    planned = " ".join(capsys.readouterr().out.split())
+    main(["audit", "read", "queue2.csv"])
+    unread = " ".join(capsys.readouterr().out.split())
+    assert "counts the rows of the table from 0. To name them by a column: --id <column>" in planned
+    for shown in (planned, unread):
+        assert shown.endswith("(1 where a row is positive, 0 where it is not), then: pulens audit read queue2.csv")
+    fill(50, "queue2.csv")
+    main(["audit", "read", "queue2.csv"])
+    assert capsys.readouterr().out.endswith("  pulens audit more queue2.csv --budget 150 --out queue3.csv\n")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+from pathlib import Path
 
 import pytest
 
 pytest.importorskip("pyarrow", reason="the archive is Parquet: pip install 'pulens[bench]'")
 
+import pulens
 from pulens.cli import main
 from synthetic_archive import LEARNERS, make
 
@@ -102,3 +104,15 @@ def test_writes_a_summary_of_every_run(folder, tmp_path, capsys):
         main(["bench", "report", str(folder), "--summary", str(tmp_path / name), "-q", "--judge", "0"])
         assert len(read_summary(tmp_path / name)) == 4 * len(read(folder).done)
     assert capsys.readouterr().out == ""
+
+
+def test_what_is_shipped_fits_a_screen_and_ranks_only_learners_with_every_data_set(capsys):
+    """It was 26 lines, and began with a learner that had no mean and no rank."""
+    main(["bench", "report", str(Path(pulens.__file__).parent / "research" / "benchmark" / "summary.csv.gz")])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 24
+    assert max(map(len, lines)) <= 80
+    table = lines[lines.index("") + 2 : next(place for place, one in enumerate(lines) if "more learners" in one)]
+    assert len(table) == 12
+    assert not any("–" in one for one in table)
+    assert lines[lines.index("") + 1].endswith("against nnPU")

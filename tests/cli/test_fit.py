@@ -201,7 +201,9 @@ def test_next_steps_do_not_read_a_file_that_nobody_wrote(here, capsys):
     write_customers(here / "customers.csv")
     words = ["fit", "customers.csv", *LABEL, "--drop", "truth", "--method", "elkan_noto", "--folds", "2", *JUDGE]
     main(words)
-    assert "--scores scored.csv writes the rows that the next step reads" in capsys.readouterr().out
+    shown = " ".join(capsys.readouterr().out.split())  # said before the command that reads it, not after
+    step = shown.partition(" next First write the scored rows: add --scores scored.csv to this command. ")[2]
+    assert "audit plan scored.csv" in step
     main([*words, "--scores", "mine.csv"])
     shown = capsys.readouterr().out
     assert "wrote       mine.csv" in shown

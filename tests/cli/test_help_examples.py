@@ -169,3 +169,14 @@ def test_examples_of_the_help_are_understood(name, tmp_path, monkeypatch, capsys
     for words in shown:
         understood(words[: words.index(">")] if ">" in words else words)
     capsys.readouterr()
+
+
+@pytest.mark.parametrize("asked", ["--help", "--help-all"])
+def test_no_line_of_any_help_is_longer_than_a_terminal(asked):
+    """Examples were up to 114 columns wide."""
+    for name in COMMANDS:
+        for command in commands_of(app.get_command(click.Context(app), name)):
+            context = click.Context(command, info_name=f"pulens {name}", terminal_width=80)
+            context.meta["pulens.help-all"] = asked == "--help-all"
+            text = command.get_help(context)
+            assert max(map(len, text.splitlines())) <= 80, text

@@ -20,4 +20,4 @@ def test_curve_and_band_are_those_of_possible_worlds_that_the_evaluation_gives(w
     known, curve = result.at(1.0)["net_benefit"], result.decision_curve(ratios=[0.5])
     assert known.basis == "possible worlds"
     assert [curve.model[0], curve.low[0], curve.high[0]] == [known.value, known.interval.low, known.interval.high]
-    assert "nearest possible world" in str(curve.notices[0])
+    assert "as near to random as they allow" in str(curve.notices[0])

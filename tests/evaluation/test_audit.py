@@ -108,6 +108,11 @@ def test_more_rows_hold_the_fewer_ones_and_keep_their_order(table, files, tmp_pa
     assert (large.probability >= small.probability).all()
     large.write(tmp_path / "queue2.csv")
     assert read_audit(tmp_path / "queue2.csv").plan.rows.name == large.rows.name
+    unanswered = read_audit(tmp_path / "queue2.csv")
+    assert str(unanswered).startswith("No row is answered yet. Fill in the column answer of")  # it gave empty bounds
+    assert repr(unanswered).startswith("QueueResult(0 of ")  # it was every field with every row
+    assert len(repr(unanswered)) < 80
+    assert "No row is answered yet" in unanswered._repr_html_()
     third = read_audit(tmp_path / "queue2.csv").more(250)
     assert third.rows.name[:200] == large.rows.name
 

@@ -70,10 +70,14 @@ def test_no_answer_shows_all_of_its_fields_in_a_session(table):
         pulens.estimate_prior(table, score="risk", label="outcome", positive="fraud"),
         calibration.reliability(table, **one, scores_are="logit", labelling="random"),
         *(evaluation.at(1.0), evaluation.top(20), pulens.bounds(table, **one), pulens.plan_audit(table, **one)),
+        *(evaluation["recall"], evaluation.roc, evaluation.robustness("precision > 0.2")),
+        evaluation.sensitivity("recall", factor=2),
     ]
     for answer in answers:
         assert "=" not in repr(answer).split("\n")[0].replace(">=", ""), type(answer)
+    for answer in answers[:7]:
         assert answer._repr_html_()
+    assert repr(evaluation.estimates).splitlines()[0] == str(evaluation["roc_auc"])  # it was an object at an address
 
 
 def test_columns_named_as_scores_are_told_where_they_go(table):

@@ -100,7 +100,7 @@ def test_a_given_class_prior_is_held_and_every_metric_is_that_of_the_other_scena
     assert "recall" not in moves
     message = next(str(notice) for notice in here.notices if notice.code == "scenario-matters")
     for name, (value, elsewhere) in moves.items():
-        assert f"{name} {elsewhere:.3f} instead of {value:.3f}" in message
+        assert f"{name.replace('_', ' ')} {elsewhere:.3f} instead of {value:.3f}" in message
 
 
 @pytest.mark.parametrize("given", [{}, {"unlabelled_prior": 0.18}], ids=["estimated", "among the unlabelled"])
@@ -198,7 +198,8 @@ def test_the_first_lines_of_every_rendering_say_the_scenario(tmp_path, capsys) -
     main(["evaluate", "--labelling", "random", "--explain", str(path), "--class-prior", "0.3", "--threshold", "1"])
     shown = capsys.readouterr().out
     assert f"{expected}--scenario case-control{moved}" in " ".join(shown.split())
-    assert shown.index("labelled out of one sample") < shown.index("roc_auc")
+    assert shown.index("labelled out of one sample") < shown.index("\nranking ")
+    assert "would give" not in shown  # the note that said the same numbers again
 
 
 @pytest.mark.parametrize(

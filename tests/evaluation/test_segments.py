@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import re
 
 import numpy as np
 import polars
@@ -246,6 +247,19 @@ def test_of_many_segments_the_table_shows_the_ends_and_says_where_the_rest_is():
     assert "130 segments: the 10 with the lowest ROC AUC" in " ".join(text.split())
     assert "All of them are in the JSON" in " ".join(text.split())
     assert len(result.to_dict()["segments"]) == len(result) == 130
+
+
+def test_explained_segments_have_a_line_each_and_a_warning_that_names_the_others():
+    """Two lines per segment under heads of two lines, and "116 segments (0, 1, 2, 3 and 112 more), such as 0: Only"."""
+    text = segments_text(many_segments(12), "command", explain=True)
+    heads = [line.split() for line in text.splitlines() if line.startswith("site ")]
+    assert heads[0] == ["site", "labelled", "ROC", "AUC", "Precision", "Recall"]
+    assert heads[1] == ["site", "unlabelled", "class", "prior", "from"]
+    assert len([line for line in text.splitlines() if line.startswith("11 ")]) == 2
+    said = " ".join(text.split())
+    assert "such as" not in said
+    assert re.search(r"warning: site \d+: .* Likewise \d+ more segments \(", said)
+    assert 'scenario="case-control"' not in said
 
 
 @pytest.mark.parametrize("indented", [1_000, 10])

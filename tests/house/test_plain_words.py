@@ -30,6 +30,7 @@ PHRASES = {
     r"\btells? (?:rows|windows|classes|patients)\b": "identifies, separates",
     r"\b(?:is|are) no (?:chances?|plan|date|mixture|day|probabilit)": "is not a ...",
     r"\bnext to no\b": "almost no",
+    r"\brows cannot tell\b": "no clear difference",
 }
 
 

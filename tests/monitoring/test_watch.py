@@ -90,6 +90,8 @@ def test_without_a_class_prior_the_lines_work_and_metrics_are_absent(reference, 
     assert (window.prior, window.precision, window.f1, window.accuracy) == (None,) * 4
     assert window.flagged is not None
     assert "negatives are" in free.verdict
+    assert " d +" not in free.verdict  # a letter that stood for the change in share
+    assert "change in share " in " ".join(str(free).split())
 
 
 def test_a_range_of_class_priors_widens_what_rests_on_it(reference, doubled, found):
@@ -232,6 +234,7 @@ def test_one_reference_tally_says_first_that_the_promise_cannot_be_vouched_for(r
     assert not found.vouched
     assert "are not guaranteed" in first
     assert "Give the reference as windows" in first
+    assert str(found).count("as long as those watched") == 1  # in the verdict, and not in a note again
     assert found.to_dict()["vouched"] is False
 
 

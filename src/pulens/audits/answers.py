@@ -149,8 +149,8 @@ def _codes(
         if meaning is None:
             raise InputError(
                 f"the answer {shown(answers[index])} in {file_row(index)} is neither yes nor no. Answers are "
-                f"{', '.join(YES)} or {', '.join(NO[:-1])}, nothing or ? where there is none, unsure; other words are "
-                "declared: yes=... and no=... (--yes, --no)."
+                f"{', '.join(YES)} or {', '.join(NO[:-1])}, nothing or ? where there is none, unsure; declare other "
+                "words where the queue is read: read_audit(..., yes=..., no=...), or pulens audit read --yes and --no."
             )
         given.setdefault(name, []).append(meaning)
     meanings, twice = _once(given)

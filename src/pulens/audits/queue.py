@@ -83,6 +83,18 @@ def plan_path(path: AnyPath) -> Path:
     return Path(path).with_suffix(".audit.json")
 
 
+def next_queue(path: AnyPath) -> str:
+    """The name of the larger queue that follows this one, in its folder.
+
+    >>> next_queue("work/queue.csv"), next_queue("queue2.csv")
+    ('work/queue2.csv', 'queue3.csv')
+    """
+    file = Path(path)
+    counted = re.fullmatch(r"(.*\D)(\d+)", file.stem)
+    stem = file.stem if counted is None else counted[1]
+    return str(file.with_name(f"{stem}{2 if counted is None else int(counted[2]) + 1}{file.suffix}"))
+
+
 def write_queue(plan: AuditPlan, path: AnyPath) -> None:
     """Write queue and plan, both or neither; a queue that somebody answered is not replaced."""
     contents = queue_files(plan, path)

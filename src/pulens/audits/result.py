@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pulens.answer import written
+from pulens.answer import ShownAsText, written
 from pulens.audits.cautions import notices_of
 from pulens.audits.counts import AuditCounts, CheckedRows
 from pulens.audits.estimates import design_estimates
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 FEWEST_LABELLED = 5  # below it the test of labelling says nothing
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
-class AuditResult:
+@dataclass(repr=False, frozen=True, eq=False, kw_only=True)
+class AuditResult(ShownAsText):
     """What the checked rows prove.
 
     ``checked_rows`` and ``tally`` (of all rows, those checked counted as unlabelled) are needed for the ROC AUC, for
@@ -217,6 +217,11 @@ class AuditResult:
         from pulens.report.audit_page import audit_page
 
         return written(path, audit_page(self, title=title))
+
+    def __repr__(self) -> str:  # its numbers take a second, and debuggers ask for this at every step
+        counts = self.counts
+        rows = f"{counts.checked.sum():,} of {counts.rows.sum():,} unlabelled rows checked"
+        return f"{type(self).__name__}({rows}, {counts.found.sum():,} of them positive)"
 
     def __str__(self) -> str:
         counts = self.counts

@@ -68,7 +68,7 @@ def check_method(method: str) -> Any:
     facts = learners.facts(method)
     if facts.told != "nothing":
         raise InputError(
-            f"--method {method!r} needs {facts.told}, which a table of PU labels does not hold: use it from Python."
+            f"--learner {method} needs {facts.told}, which a table of PU labels does not hold: use it from Python."
         )
     if not hasattr(facts.learner, "save"):
         raise InputError(f"{method!r} cannot be saved to a folder; use it from Python.")

@@ -48,6 +48,7 @@ _GROUPS = {
 }
 GROUPS = {title: names.split() for title, names in _GROUPS.items()}
 MOST_EXAMPLES = 3  # in the short help
+EXAMPLE = 78  # columns of an example's line, which help moves in by two more
 COLUMNS = (
     *("score", "label", "target", "weight", "feature", "drop", "id", "keep", "time", "confirmed_at", "group_by"),
     *("cluster", "within", "per", "class_prior_column"),
@@ -62,6 +63,7 @@ def dressed(command: click.Command) -> click.Command:
     if isinstance(command, click.Group):
         for one in command.commands.values():
             dressed(one)
+        _method(command, "format_help_text", partial(_write_text, command))
         return command
     if hasattr(command, "is_dressed"):
         return command
@@ -166,7 +168,8 @@ def _write_text(command: click.Command, ctx: click.Context, formatter: click.Hel
     if text:
         formatter.write_paragraph()
         with formatter.indentation():
-            formatter.write_text(text if ctx.meta.get(ALL) or not _hidden(command) else _shortened(text))
+            shown = text if ctx.meta.get(ALL) or not _hidden(command) else _shortened(text)
+            formatter.write_text("\n".join(part for line in shown.split("\n") for part in _narrow(line)))
 
 
 def _shortened(text: str) -> str:
@@ -190,6 +193,26 @@ def _shortened(text: str) -> str:
             break
         kept.append(line)
     return "\n".join([f"{before}{title}".rstrip("\n"), *kept])
+
+
+def _narrow(line: str) -> list[str]:
+    """An example in lines that fit a terminal, broken before its options as a shell allows.
+
+    >>> print("\\n".join(_narrow("  pulens compare scores.csv --score model_a --score model_b --class-prior 0.1:0.2")))
+      pulens compare scores.csv --score model_a --score model_b \\
+        --class-prior 0.1:0.2
+    """
+    if not line.startswith("  ") or len(line) <= EXAMPLE:
+        return [line]
+    first, *options = line.split(" --")
+    result = [first]
+    for option in options:
+        if len(result[-1]) + len(f" --{option} \\") > EXAMPLE:
+            result[-1] += " \\"
+            result.append(f"    --{option}")
+        else:
+            result[-1] += f" --{option}"
+    return result
 
 
 def _first_sentence(words: str) -> str:

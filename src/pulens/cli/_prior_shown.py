@@ -60,7 +60,8 @@ def verdict_words(prior: ClassPrior) -> str:
     words = f"About {_hundredths(prior.value)}% {among} are positive{doubt}; {prior.method}."
     if prior.feasible is None or prior.feasible == interval or "audit" in prior.method:
         return words
-    words += f" Feasible at all: {_percents(prior.feasible)}, for any score distribution, if labels are random"
+    words = f"If labels are random, {words[0].lower()}{words[1:]}"
+    words += f" For any score distribution {_percents(prior.feasible)} would be feasible"
     if prior.feasible_uneven is not None:
         from pulens.priors.feasible import UNEVEN
 

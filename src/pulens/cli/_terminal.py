@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,14 +32,23 @@ def show_evaluation(
     typed: Sequence[tuple[str, ...]] = (),
     *,
     model: str = "",
+    first: str = "",
     tops: Sequence[Top] = (),
-    more: Sequence[tuple[str, str]] = (("more", "--explain, --all-metrics, --html report.html"),),
+    more: Sequence[tuple[str, str]] | None = None,
     all_metrics: bool = False,
     explain: bool = False,
 ) -> None:
-    """The answer as :func:`pulens.report.text.answer_lines` has it; ``typed`` is the command, for the next step."""
+    """The answer as :func:`pulens.report.text.answer_lines` has it; ``typed`` is the command, for the next step.
+
+    ``first`` is a sentence about what the next step needs before it can be taken.
+    """
     summary = summarise(evaluation, "command")
-    last = [] if explain else [line for title, words in more for line in titled(title, words)]
+    if first and summary.next_steps:
+        step, *steps = summary.next_steps
+        summary = replace(summary, next_steps=(replace(step, sentence=f"{first} {step.sentence}"), *steps))
+    others = "--explain, --html report.html" if all_metrics else "--explain, --all-metrics, --html report.html"
+    shown = (("more", others),) if more is None else more
+    last = [] if explain else [line for title, words in shown for line in titled(title, words)]
     lines = answer_lines(
         summary,
         lambda step: pasteable(typed_next) if (typed_next := step.shell(typed)) else [],

@@ -121,14 +121,29 @@ def answer_text(result: QueueResult, *, explain: bool = False) -> str:
 
     if not result.counts.checked.any():
         words = ["No row is answered yet.", *forecast_lines(result.plan.forecast, result.plan.budget)]
-        return "\n".join(words)
+        return "\n".join([*words, "", *_fill_in(str(result.path))])
     return "\n".join([result._text("command", explain=explain), *_next(result)])
+
+
+def _fill_in(queue: str) -> list[str]:
+    """What to do with a queue, and the command that reads it then."""
+    import shlex
+
+    from pulens.evaluation.audit import FILL_IN
+    from pulens.report.lines import pasteable, wrapped
+
+    words = FILL_IN.format(queue)
+    return [
+        *wrapped(f"next: {words[0].lower()}{words[1:]}, then:"),
+        *pasteable(shlex.join(["pulens", "audit", "read", queue])),
+    ]
 
 
 def _next(result: QueueResult) -> list[str]:
     """More rows of the same plan, where rows are left."""
     import shlex
 
+    from pulens.audits.queue import next_queue
     from pulens.report.lines import pasteable
     from pulens.report.next_steps import FEWEST_TO_PLAN, MORE_TO_CHECK
 
@@ -136,8 +151,17 @@ def _next(result: QueueResult) -> list[str]:
     if checked + FEWEST_TO_PLAN > rows:
         return []
     budget = str(min(checked + MORE_TO_CHECK, rows))
-    words = ["pulens", "audit", "more", str(result.path), "--budget", budget, "--out", "queue2.csv"]
+    words = ["pulens", "audit", "more", str(result.path), "--budget", budget, "--out", next_queue(result.path)]
     return ["", f"next: check {int(budget) - checked:,} more rows of the same plan:", *pasteable(shlex.join(words))]
+
+
+def _unnamed(result: AuditPlan) -> list[str]:
+    """How rows are found again where no column names them."""
+    from pulens.report.lines import wrapped
+
+    if result.id is not None:
+        return []
+    return wrapped("The column row counts the rows of the table from 0. To name them by a column: --id <column>.")
 
 
 def page_of(result: QueueResult) -> str:
@@ -188,4 +212,4 @@ def _write_queue(out: str, given: dict[str, Any], read_from: list[str], make: Ca
     with queue_locked(out):
         write_all({str(path): content for path, content in files.items()})
     if is_shown(given):
-        show(f"{result}\n\nnext: fill in the column answer of {out}, then:\n  pulens audit read {out}")
+        show("\n".join([str(result), "", *_unnamed(result), *_fill_in(out)]))

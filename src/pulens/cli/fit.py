@@ -106,15 +106,15 @@ NETWORK = {"backbone": "mlp", "standardise": True, "device": "auto"}
 def _show(result: JudgedModel, typed: Any, out: str | None, scores_path: str | None, given: dict[str, Any]) -> None:
     from pulens.cli._terminal import show_evaluation
 
-    more = [("more", f"--scores {UNWRITTEN} writes the rows that the next step reads")]
-    if scores_path is not None:
-        more = [("wrote", scores_path)]
+    unwritten = f"First write the scored rows: add --scores {UNWRITTEN} to this command."
+    more = [] if scores_path is None else [("wrote", scores_path)]
     if out is not None:
-        more.append(("new rows", f"pulens score {_quoted(out)} new.csv --out scores.csv"))
+        more.append(("new rows", f"pulens score {_quoted(out)} <new.csv> --out scores.csv"))
     show_evaluation(
         result.evaluation,
         typed,
         model=result.in_short,
+        first=unwritten if scores_path is None else "",
         more=more,
         all_metrics=given["all_metrics"],
         explain=given["explain"],

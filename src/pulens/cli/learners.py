@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from pulens.cli._options import offers, written_options
 from pulens.cli.fit import POSITIVE, SCENARIO
+
+if TYPE_CHECKING:
+    from pulens.learning.learners.advice.advising import Advice
 
 
 @click.group(name="learners")
@@ -45,7 +48,7 @@ def advise(file: str, **given: Any) -> None:
     """Name three learners to try on the rows of FILE, and what each is expected to lose against the best.
 
     Of FILE only the column of labels is read. The answer comes from archived runs on data sets with about as many rows
-    and labels, and says which.
+    and labels, and says how many; --json names them.
 
     \b
     Examples:
@@ -72,4 +75,24 @@ def advise(file: str, **given: Any) -> None:
     if json_path is not None:
         write_text(json_path, to_json(result.to_dict()))
     if json_path != "-":
-        click.echo(str(result))
+        click.echo("\n".join([result._text(), *_next(result, given)]))
+
+
+def _next(result: Advice, given: dict[str, Any]) -> list[str]:
+    """The first learner on this very table, where it can learn from columns of one."""
+    from pulens.cli._columns import check_method
+    from pulens.cli._typed import typed_command
+    from pulens.errors import PulensError
+    from pulens.report.lines import pasteable
+    from pulens.report.next_steps import another_command
+
+    learner = result.suggestions[0].learner
+    try:
+        check_method(learner)
+    except PulensError:
+        return []
+    if given["kind"] != "table":
+        return []
+    typed = typed_command(click.get_current_context())
+    known = next((words for words in typed[3:] if words[0] == "--class-prior"), ())
+    return ["", "next:", *pasteable(another_command(typed, ("fit",), (*known, "--learner", learner)))]

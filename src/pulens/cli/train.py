@@ -51,7 +51,7 @@ def command(file: str, learner: str, out: str, **given: Any) -> None:
     \b
     Examples:
       pulens train claims.parquet --class-prior 0.1 --out model
-      pulens train claims.csv --label status --positive confirmed --method vpu --out model
+      pulens train claims.csv --label status --positive confirmed --learner vpu --out model
       pulens score model new-claims.csv --out scores.csv
     """
     from pathlib import Path

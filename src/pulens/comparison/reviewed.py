@@ -55,8 +55,9 @@ class ReviewedComparison:
         pair, interval = max(clear or known, key=lambda one: abs(one[0].value))
         if not clear:
             return (
-                f"The {self.checked:,} checked rows cannot tell {pair.first} from {pair.second}: {shown} differs by "
-                f"{pair.value:+.3f} ({self.confidence:.0%} interval {interval.low:+.3f} to {interval.high:+.3f})."
+                f"No clear difference between {pair.first} and {pair.second} in {self.checked:,} checked rows: {shown} "
+                f"differs by {pair.value:+.3f} ({self.confidence:.0%} interval {interval.low:+.3f} to "
+                f"{interval.high:+.3f})."
             )
         better, other = (pair.first, pair.second) if pair.value >= 0 else (pair.second, pair.first)
         low, high = sorted((abs(interval.low), abs(interval.high)))

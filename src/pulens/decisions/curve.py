@@ -41,8 +41,8 @@ USUAL = Resampling()
 NET_BENEFIT = "net_benefit"
 NEAREST = replace(
     RULED_OUT,
-    message="These rows rule out random labels at this class prior: net benefit is that of the nearest possible world, "
-    "and its range is not of chance. pulens evaluate says what would fit.",
+    message="These rows rule out random labels at this class prior: net benefit assumes labelling as near to "
+    "random as they allow, and its range is not of chance. pulens evaluate says what would fit.",
 )
 
 

@@ -174,7 +174,10 @@ def plan_audit(
     )
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+FILL_IN = "Fill in the column answer of {} (1 where a row is positive, 0 where it is not)"
+
+
+@dataclass(repr=False, frozen=True, eq=False, kw_only=True)
 class QueueResult(AuditResult):
     """What the answers of a queue prove, with the plan they belong to; see :class:`pulens.audits.AuditResult`.
 
@@ -256,9 +259,14 @@ class QueueResult(AuditResult):
         return self._text("python", explain=False)
 
     def _text(self, way: str, *, explain: bool) -> str:
+        from pulens.audits.words import forecast_lines
         from pulens.report.audit_text import audit_text
         from pulens.report.judges_text import judges_text
+        from pulens.report.lines import wrapped
 
+        if not self.counts.checked.any():
+            empty = f"No row is answered yet. {FILL_IN.format(self.path)}."
+            return "\n".join([*wrapped(empty, 0), "", *forecast_lines(self.plan.forecast, self.plan.budget)])
         text = audit_text(self, recovered=self.recovered, more=self.outlook, way=way, explain=explain)
         return "\n\n".join([text, *judges_text(self)])
 

@@ -835,4 +835,4 @@ def _allowance(thresholds: Any, allowed: Any) -> Allowance:
 
 
 def _ends(result: Estimate) -> str:
-    return "" if result.interval is None else f" [{result.interval.low:.0%}, {result.interval.high:.0%}]"
+    return "" if result.interval is None else f" ({result.interval.low:.0%} to {result.interval.high:.0%})"

@@ -988,6 +988,9 @@ class _Estimates(Mapping[str, Estimate]):
         self._evidence = evidence
         self._found: dict[str, Estimate] = {}
 
+    def __repr__(self) -> str:
+        return "\n".join(map(str, self.values()))
+
     def __getitem__(self, name: str) -> Estimate:
         if name not in METRICS or not METRICS[name].listed:
             look_up({}, name)  # refuses

@@ -49,7 +49,9 @@ class OtherScenario:
         if not self.moved:
             return ()
         share = {"population": "class prior", "unlabelled": "share of positives among the unlabelled rows"}[self.held]
-        values = ", ".join(f"{name} {there:.3f} instead of {here:.3f}" for name, (here, there) in self.moved.items())
+        values = ", ".join(
+            f"{name.replace('_', ' ')} {there:.3f} instead of {here:.3f}" for name, (here, there) in self.moved.items()
+        )
         return (
             Notice(
                 Severity.NOTE,

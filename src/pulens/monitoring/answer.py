@@ -78,8 +78,7 @@ class Change(Answer):
 
 def _told(change: Alarm | Change) -> str:
     """Since when, and how large a change is, for a log; the fit has no size that anybody could read."""
-    reach = "" if change.since_low == change.since_high else f" ({change.since_low} to {change.since_high})"
-    words = f"{change.line} since {change.since}{reach}"
+    words = f"{change.line} since {change.since}"
     if change.line == "fit":
         return words
     sign, level = "+" if change.line == "share" else "", change.interval
@@ -319,7 +318,8 @@ class Pulse(ShownAsText):
     def log_line(self) -> str:
         """One line for a log, of the last window."""
         names = list(self.windows)
-        last = names[-1] if names else "no window"
+        if not names:
+            return "no window judged yet"
         told = [str(one) for one in (*self.alarms, *self.changes)]
         for word, attribute in (("ALARM", "alarms"), ("CHANGING", "changes")):
             named = [name for name in self.by_evidence if getattr(self.segments[name], attribute)]
@@ -327,7 +327,7 @@ class Pulse(ShownAsText):
                 told += [f"{one} in segment {name}" for one in getattr(self.segments[name], attribute)]
             if len(named) > LOGGED:
                 told.append(f"{word} in {len(named) - LOGGED} more segments")
-        return f"{last} {'; '.join(told) or 'ok'}"
+        return f"{names[-1]} {'; '.join(told) or 'ok'}"
 
     def accept(self, window: str, because: str = "", *, segment: str | None = None) -> Pulse:
         """End this life: windows from this one on become the population of the next reference.

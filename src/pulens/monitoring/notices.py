@@ -95,7 +95,7 @@ def _about_noise(monitor: Monitor) -> list[Notice]:
     result = []
     if noise.windows < ENOUGH_WINDOWS:
         words = (
-            f"The false-alarm guarantee needs {ENOUGH_WINDOWS} reference windows, you gave {noise.windows}: give more, "
+            f"The false-alarm guarantee needs {ENOUGH_WINDOWS} reference windows, you gave {noise.windows}. Give more, "
             "or say noise='slow' (--noise slow)."
         )
         result.append(Notice(Severity.WARNING, "noise-few-windows", words))
@@ -124,7 +124,7 @@ def _about_reference(monitor: Monitor) -> list[Notice]:
     prior = monitor.prior
     if prior is not None and prior.ruled_out:
         words = (
-            f"In the reference {prior.ruled_out}. Recall is that of the nearest possible world, where there is one; "
+            f"In the reference {prior.ruled_out}. Recall assumes labelling as near to random as the rows allow; "
             "pulens evaluate of the reference says what would fit."
         )
         result.append(Notice(Severity.SERIOUS, "labels-not-random", words))

@@ -21,6 +21,7 @@ from pulens.scenario import Scenario
 from pulens.types import Booleans, Floats
 
 CHANCE_LIMIT = 4.0  # the largest of many correlated deviations reaches 3 to 3.5 standard errors by chance
+USUAL = 0.3  # chance of an excess from which on it is not worth a word
 FALSE_ALARMS = 0.005  # what a deviation of that size counts as, where a doubtful class prior has a part in it
 THINNED, HALVINGS = 4096, 30
 
@@ -45,6 +46,7 @@ class ImpossibleRates:
         return self.standard_errors < CHANCE_LIMIT or self.prior_explains
 
     def notice(self, tally: Tally, assumptions: Assumptions) -> Notice | None:
+        """What was seen and how often chance shows it; None where it usually does."""
         if not self.thresholds:
             return None
         seen = (
@@ -60,11 +62,14 @@ class ImpossibleRates:
             )
         if self.standard_errors < CHANCE_LIMIT:
             chance = chance_of_excess(tally, assumptions, self.standard_errors)
+            if chance >= USUAL:
+                return None
             return Notice(
                 Severity.NOTE,
                 "impossible-rates",
-                f"{seen}; values were clipped. The largest excess is {self.standard_errors:.1f} standard errors: with "
-                f"random labels and this class prior {_how_often(chance)} as much or more.",
+                f"{seen}; values were clipped. The largest excess is {self.standard_errors:.1f} standard errors: "
+                "with random labels and this class prior at most about 1 sample in "
+                f"{1 / chance:,.0f} shows as much or more.",
             )
         return Notice(
             Severity.WARNING,
@@ -74,15 +79,6 @@ class ImpossibleRates:
             "positive), the label noise is wrong, or positives with high scores were labelled more often. The numbers "
             "shown are the possible ones, and their ranges are not sampling error.",
         )
-
-
-def _how_often(chance: float) -> str:
-    """A chance in words.
-
-    >>> _how_often(0.4), _how_often(0.013), _how_often(0.2)
-    ('many samples show', 'at most about 1 sample in 77 shows', 'at most about 1 sample in 5 shows')
-    """
-    return "many samples show" if chance >= 0.3 else f"at most about 1 sample in {1 / chance:,.0f} shows"
 
 
 def impossible_rates(tally: Tally, assumptions: Assumptions) -> ImpossibleRates:

@@ -73,11 +73,26 @@ def verdict_words(reliability: Reliability, verdict: CalibrationVerdict) -> str:
     if verdict.status == "untested":
         return f"Calibration was not tested: no number about it has an interval. {gap}"
     if verdict.status == "miscalibrated":
-        return f"The probabilities are wrong ({p_value(least)}): {_where(reliability) or mean}. {gap}"
+        return f"The probabilities are wrong ({p_value(least)}): {_where(reliability) or _what(verdict, mean)}. {gap}"
     if verdict.status == "inconclusive":
         tests = len(verdict.tests)
         return f"Not clear whether the probabilities are right ({p_value(least)}, corrected for {tests} tests): {mean}."
     return f"No evidence that the probabilities are wrong ({p_value(least)}): {mean}. {gap}"
+
+
+def _what(verdict: CalibrationVerdict, mean: str) -> str:
+    """Which number shows it where no bin does: only a mean whose own test is clear is named as the reason."""
+    clear = {one.name: one.value for one in verdict.tests if one.corrected < 1 - verdict.confidence}
+    if "calibration_in_the_large" in clear:
+        return mean
+    if "calibration_slope" in clear:
+        slope = clear["calibration_slope"]
+        return (
+            f"too extreme, with a slope of {slope:.2f} instead of 1"
+            if slope < 1
+            else f"the slope is {slope:.2f}, not 1"
+        )
+    return "no bin shows clearly where"
 
 
 def _where(reliability: Reliability) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pulens.estimate import Interval
+from pulens.report.lines import WIDTH
 
 if TYPE_CHECKING:
     from pulens.strata import CellTable
 
 MOST_SHOWN, MOST_SHORT = 40, 5  # cells in a text; JSON has all of them
-SHORT = (0, 1, 3, 4)  # columns of the short table: name, labelled, class prior, recall
+SHORT, OTHERS = (0, 1, 3, 4), (0, 2, 5, 6)  # name, labelled, class prior, recall; name, and what is left out there
 LONGEST_NAME = 22
 
 
@@ -38,21 +40,32 @@ def cell_rows(table: CellTable) -> list[tuple[str, ...]]:
 
 
 def shown_cells(table: CellTable, *, explain: bool = True) -> list[str]:
-    """The table as lines of plain text, its head first; in short its first columns and the cells that count most."""
+    """The table as lines of plain text, its head first; in short its first columns and the cells that count most.
+
+    What a terminal is too narrow for becomes two tables.
+    """
     rows, most = cell_rows(table), MOST_SHOWN if explain else MOST_SHORT
-    cells = [row if explain else _in_short(row) for row in (cell_header(table), *rows[:most])]
+    cells = [cell_header(table), *rows[:most]]
+    lines = _aligned(cells) if explain else _aligned([_of(SHORT, row) for row in cells])
+    if max(map(len, lines)) > WIDTH:
+        lines = [*_aligned([_of(SHORT, row) for row in cells]), "", *_aligned([_of(OTHERS, row) for row in cells])]
+    left = len(rows) - most
+    return [*lines, f"({left:,} more cells hold fewer positives)"] if left > 0 else lines
+
+
+def _aligned(cells: Sequence[tuple[str, ...]]) -> list[str]:
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = []
     for row in cells:
         first, *rest = (text.rjust(width) for text, width in zip(row, widths, strict=True))
         lines.append("  ".join([first.strip().ljust(widths[0]), *rest]))
-    left = len(rows) - most
-    return [*lines, f"({left:,} more cells hold fewer positives)"] if left > 0 else lines
+    return lines
 
 
-def _in_short(row: tuple[str, ...]) -> tuple[str, ...]:
+def _of(columns: Sequence[int], row: tuple[str, ...]) -> tuple[str, ...]:
+    """Some columns of a row, the first of them its name."""
     name = row[0] if len(row[0]) <= LONGEST_NAME else f"{row[0][: LONGEST_NAME - 1]}…"
-    return (name, *(row[column] for column in SHORT[1:]))
+    return (name, *(row[column] for column in columns[1:]))
 
 
 def _ends(interval: Interval | None) -> str:

@@ -38,7 +38,8 @@ def decision_text(decision: Decision, way: str = "python", *, explain: bool = Fa
 def decision_sentences(decision: Decision, way: str = "both") -> list[str]:
     """What to do, under which condition, and which demand limits it."""
     if decision.threshold is None:
-        return [f"No threshold meets the demands: {decision.collision}"]
+        why = decision.collision or ""
+        return [f"No threshold meets the demands. {why[:1].upper()}{why[1:]}"]
     return [*_flag(decision), *_binding(decision), *_capacity(decision, way), *_floors(decision)]
 
 
@@ -113,9 +114,9 @@ def _capacity(decision: Decision, way: str) -> list[str]:
     if chance is None or decision.capacity is None or chance < RARELY:
         return []
     most = f"{decision.capacity.rows:,.10g}"
-    times = f"{10 * chance:.0f} in 10" if chance >= 0.1 else f"{100 * chance:.0f} in 100"
+    times = f"{10 * chance:.0f} times in 10" if chance >= 0.1 else f"{100 * chance:.0f} times in 100"
     return [
-        f"The capacity is kept on average: {times} times there will be more than {most} flagged rows."
+        f"The capacity is kept on average: {times} there will be more than {most} flagged rows."
         + (f" To keep to it: {CERTAINTY[way]}." if way in CERTAINTY else "")
     ]
 

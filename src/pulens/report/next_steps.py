@@ -67,7 +67,7 @@ def another_command(
     'pulens audit plan my.csv --label y --budget 200 --out queue.csv'
     """
     if command == ("audit", "more"):  # is about a queue, whose plan knows how to read the rows
-        queue = next((words[1] for words in typed if words[0] == "--reviews"), "QUEUE")
+        queue = next((words[1] for words in typed if words[0] == "--reviews"), "<queue.csv>")
         return shlex.join([*typed[0], *command, queue, *options])
     kept = [words for words in typed[3:] if words[0] in READS and not (score and words[0] == "--score")]
     kept += [("--score", score)] if score else []
@@ -102,7 +102,7 @@ def _turn_scores() -> NextStep:
     return NextStep(
         "turn-scores",
         "Check that higher scores mean more positive. If they mean the opposite, change their sign.",
-        "pulens.evaluate(labels, -scores)",
+        "pulens.evaluate(<labels>, -<scores>)",
     )
 
 
@@ -193,15 +193,18 @@ def rows_to_check(unlabelled: float) -> int:
 
 def _more(audit: AuditResult) -> NextStep | None:
     """More rows of the same plan, where there is one and rows are left."""
+    from pulens.audits.queue import next_queue
+
     path, checked = getattr(audit, "path", ""), int(audit.counts.checked.sum())
     if not path or checked + FEWEST_TO_PLAN > audit.counts.rows.sum():
         return None
     rows = int(min(checked + MORE_TO_CHECK, audit.counts.rows.sum()))
+    larger = next_queue(path)
     return NextStep(
         "audit-more",
         f"Check {rows - checked} more rows of the same plan: the intervals become narrower.",
-        f'evaluation.audit.more(budget={rows}).write("queue2.csv")',
-        ("--budget", str(rows), "--out", "queue2.csv"),
+        f'evaluation.audit.more(budget={rows}).write("{larger}")',
+        ("--budget", str(rows), "--out", larger),
         command=("audit", "more"),
     )
 

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pulens.command_words import in_command_words
+from pulens.errors import spoken
 from pulens.estimate import Estimate, Interval
 from pulens.notice import Notice
 from pulens.report.lines import assumed_of, first_sentences, folded, group_in_words, titled, wrapped
@@ -28,8 +29,6 @@ ONE_LINE = 19  # characters of a metric with its interval, on one line
 MOST_SHORT = 8  # segments that the short table shows one and all
 AT_THE_ENDS = 3  # of more: those with the lowest and highest value
 MOST_KINDS = 3  # of reasons why segments were left out
-CELL = 13  # characters of a column: an interval and a gap
-BELOW_NAME = "  prior from"
 LONGEST_NAME = 40  # of a segment, within a sentence
 MOST_ROWS = 2_000  # segments on a page and in Markdown; the JSON has all
 
@@ -87,31 +86,32 @@ def _ends(interval: Interval | None) -> str:
     return "" if interval is None or interval.width == 0 else f"{_number(interval.low)}-{_number(interval.high)}"
 
 
-def shared_notices(result: Evaluations) -> list[tuple[Notice, str]]:
-    """Each kind of warning once, worst first, with the segments it is about."""
-    return [(about.notice, _names(about)) for about in result.warned]
+def shared_notices(result: Evaluations) -> list[Notice]:
+    """Each kind of warning once, worst first: of the first segment that has it, and which others have it too."""
+    return [replace(about.notice, message=_shared(about, result.group_by)) for about in result.warned]
 
 
-def _names(about: About) -> str:
-    """One segment by its name; several by number and names, with the one that the words after it are about."""
+def _shared(about: About, column: str) -> str:
     from pulens.groups.segments import title_of
 
-    names = [shortened(title_of(segment), LONGEST_NAME) for segment in about.names]
+    first, *others = [shortened(title_of(segment), LONGEST_NAME) for segment in about.names]
+    words = f"{group_in_words(column, first)}: {about.notice}"
     if about.many == 1:
-        return names[0]
-    more = f" and {about.many - len(names):,} more" if about.many > len(names) else ""
-    return f"{about.many:,} segments ({', '.join(names)}{more}), such as {names[0]}"
+        return words
+    left = about.many - len(about.names)
+    named = f"{', '.join(others)} and {left:,} more" if left else spoken(others)
+    return f"{words} Likewise {about.many - 1:,} more segment{'s' if about.many > 2 else ''} ({named})."
 
 
-def head_of(result: Evaluations) -> tuple[str, ...]:
+def head_of(result: Evaluations, way: str = "both") -> tuple[str, ...]:
     """Where class priors and labels came from, which threshold is used, clusters: what to read before the table."""
-    said = f"{result.prior_words}.", f"labels: {labels_of(result)}.", f"threshold: {result.threshold_words}."
+    said = f"{result.prior_words}.", f"labels: {labels_of(result, way)}.", f"threshold: {result.threshold_words}."
     return said if result.clusters is None else (*said, f"clusters: {result.clusters}.")
 
 
-def labels_of(result: Evaluations) -> str:
+def labels_of(result: Evaluations, way: str = "both") -> str:
     """How the rows of all segments are taken to have got their labels."""
-    return scenario_words(next(iter(result.values())).scenario)
+    return scenario_words(next(iter(result.values())).scenario, way)
 
 
 def segments_text(result: Evaluations, way: str = "python", *, explain: bool = False) -> str:
@@ -123,15 +123,14 @@ def segments_text(result: Evaluations, way: str = "python", *, explain: bool = F
         shown = shown_segments(result)
         lines += ["", *wrapped(shown.words, 0)] if shown.words else []
         lines += ["", *table_lines(result, shown.segments), ""]
-        lines += [line for words in head_of(result)[len(same) :] for line in wrapped(words)]
+        lines += [line for words in head_of(result, way)[len(same) :] for line in wrapped(words)]
     else:
         lines += ["", *short_lines(result), ""]
         lines += [] if same else titled("class prior", prior.removeprefix("class priors: "))
         lines += titled("threshold", result.threshold_words)
         lines += titled("assumes", assumed_of(next(iter(result.values())).scenario, result.labelling, "segments"))
         lines += [] if result.clusters is None else titled("clusters", str(result.clusters))
-    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(result)]
-    lines += folded(notices, way, explain=explain)
+    lines += folded(shared_notices(result), way, explain=explain)
     for line in skipped_lines(result, explain=explain):
         words = line if explain else first_sentences(line)
         lines += ["", *wrapped(in_command_words(words) if way == "command" else words)]
@@ -154,19 +153,54 @@ def short_lines(result: Evaluations) -> list[str]:
     if many > MOST_SHORT:
         ordered = by_value(result, result.metrics[0])
         segments = [*ordered[:AT_THE_ENDS], *ordered[-AT_THE_ENDS:]]
-    metrics = result.metrics[:SHOWN]
-    rows = [line_of(result.segments[segment], metrics) for segment in segments]
-    count = max(len("labelled"), *(len(row.labelled) for row in rows)) + 1
-    room = WIDTH - count - ONE_LINE * len(metrics)
-    width = max(min(room, max(len(result.group_by), *(len(row.name) for row in rows))), 6)
-    heads = "".join(f"{shortened(metric_title(name), ONE_LINE - 2):>{ONE_LINE}}" for name in metrics)
-    lines = [f"{shortened(result.group_by, width):<{width}}{'labelled':>{count}}{heads}"]
-    for row in rows:
-        cells = "".join(f"{f'{cell.value} {cell.interval}'.rstrip():>{ONE_LINE}}" for cell in row.cells[1:])
-        lines.append(f"{shortened(row.name, width):<{width}}{row.labelled:>{count}}{cells}".rstrip())
+    lines = _metric_lines(result, segments)
     if len(segments) < many:
         title = metric_title(result.metrics[0])
         lines.append(f"  {len(segments)} of {many:,} segments: lowest and highest {title}; more: --explain, --json")
+    return lines
+
+
+def table_lines(result: Evaluations, segments: Sequence[Any]) -> list[str]:
+    """Metrics of all these segments, and below them their class priors and where these come from."""
+    return [*_metric_lines(result, segments), "", *_prior_lines(result, segments)]
+
+
+def _metric_lines(result: Evaluations, segments: Sequence[Any]) -> list[str]:
+    """The first metrics with their intervals, a line per segment, in the columns of a terminal."""
+    metrics = result.metrics[:SHOWN]
+    rows = [line_of(result.segments[segment], metrics) for segment in segments]
+    titled_as = [metric_title(name) for name in metrics]
+    return _joined(result, rows, "labelled", [row.labelled for row in rows], titled_as, [row.cells[1:] for row in rows])
+
+
+def _prior_lines(result: Evaluations, segments: Sequence[Any]) -> list[str]:
+    rows = [line_of(result.segments[segment], ()) for segment in segments]
+    cells = [row.cells[:1] for row in rows]
+    lines = _joined(result, rows, "unlabelled", [row.unlabelled for row in rows], ["class prior"], cells)
+    return [f"{line:<{len(lines[0])}}  {source}" for line, source in zip(lines, _sources(rows), strict=True)]
+
+
+def _sources(rows: Sequence[Line]) -> list[str]:
+    return ["from", *(row.source for row in rows)]
+
+
+def _joined(
+    result: Evaluations,
+    rows: Sequence[Line],
+    count: str,
+    counts: Sequence[str],
+    heads: Sequence[str],
+    cells: Sequence[tuple[Cell, ...]],
+) -> list[str]:
+    """Names, a column of counts, and values with their intervals, each line within a terminal."""
+    room = max(len(count), *map(len, counts)) + 1
+    left = WIDTH - room - ONE_LINE * len(heads)
+    width = max(min(left, max(len(result.group_by), *(len(row.name) for row in rows))), 6)
+    above = "".join(f"{shortened(head, ONE_LINE - 2):>{ONE_LINE}}" for head in heads)
+    lines = [f"{shortened(result.group_by, width):<{width}}{count:>{room}}{above}"]
+    for row, many, values in zip(rows, counts, cells, strict=True):
+        said = "".join(f"{f'{cell.value} {cell.interval}'.rstrip():>{ONE_LINE}}" for cell in values)
+        lines.append(f"{shortened(row.name, width):<{width}}{many:>{room}}{said}".rstrip())
     return lines
 
 
@@ -201,27 +235,6 @@ def _skipped_together(result: Evaluations) -> list[str]:
     return lines
 
 
-def table_lines(result: Evaluations, segments: Sequence[Any]) -> list[str]:
-    """The table alone, no line longer than 80 characters unless numbers of rows are that long."""
-    heads = titles(result)
-    rows = list(lines_of(result, segments))
-    counts = max(len(heads[2]), *(max(len(row.labelled), len(row.unlabelled)) for row in rows))
-    name_width = max(WIDTH - counts - 1 - CELL * len(heads[3:]), len(BELOW_NAME))
-    name_width = max(min(name_width, max(len(heads[0]), *(len(row.name) for row in rows))), len(BELOW_NAME))
-
-    def joined(name: str, count: str, cells: tuple[str, ...]) -> str:
-        text = f"{shortened(name, name_width):<{name_width}} {count:>{counts}}"
-        return (text + "".join(f"{value:>{CELL}}" for value in cells)).rstrip()
-
-    lines = [joined(heads[0], heads[1], heads[3:])]
-    lines.append(joined(BELOW_NAME, heads[2], (interval_name_of(result),) * len(heads[3:])))
-    for row in rows:
-        values, intervals = (tuple(part) for part in zip(*row.cells, strict=True))
-        lines.append(joined(row.name, row.labelled, values))
-        lines.append(joined(f"  {row.source}", row.unlabelled, intervals))
-    return lines
-
-
 def interval_name_of(result: Evaluations) -> str:
     resampling = next(iter(result.values())).resampling
     return "range" if resampling is None else f"{resampling.confidence:.0%}"
@@ -246,7 +259,7 @@ def segments_html(result: Evaluations) -> str:
         left=shown.words,
         titles=titles(result),
         lines=list(lines_of(result, shown.segments)),
-        notices=[replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(result)],
+        notices=shared_notices(result),
         skipped=skipped_lines(result),
     )
 
@@ -277,8 +290,8 @@ def segments_markdown(result: Evaluations, *, title: str | None = None) -> str:
     if len(segments) < len(result):
         left = len(result) - len(segments)
         lines += ["", f"The {len(segments):,} segments with the lowest {heads[4]}; {left:,} more are in the JSON."]
-    for notice, about in shared_notices(result):
-        lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(about)}: {plain(str(notice))}"]
+    for notice in shared_notices(result):
+        lines += ["", f"> **{notice.severity.name.capitalize()}** {plain(str(notice))}"]
     if result.skipped:
         lines += ["", "## Not evaluated", "", *(f"- {plain(line)}" for line in skipped_lines(result, MOST_ROWS))]
     return "\n".join(lines)

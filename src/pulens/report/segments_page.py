@@ -63,7 +63,7 @@ def shown_of(result: Evaluations) -> dict[str, Any]:
     axes = {name: _around(segment.estimates[name] for segment in shown) for name in metrics}
     priors = [segment.evaluation.class_prior for segment in shown]
     prior_axis = _around(priors)
-    notices = [replace(notice, message=f"{about}: {notice}") for notice, about in shared_notices(result)]
+    notices = shared_notices(result)
     skipped = [(_name(segment), reason) for segment, reason in list(result.skipped.items())[:MOST_SKIPPED]]
     return {
         "group_by": result.group_by,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pulens.evaluation.evaluate import Evaluation
     from pulens.evaluation.top import Top
 
-AGAINST, IMPOSSIBLE = "labelling-not-random", "impossible-rates"
+AGAINST, IMPOSSIBLE, SCENARIO = "labelling-not-random", "impossible-rates", "scenario-matters"
 
 
 class StyledLine(NamedTuple):
@@ -52,7 +52,8 @@ def answer_lines(
     """
     checked = summary.audit is not None
     said = (AGAINST, IMPOSSIBLE) if checked else (IMPOSSIBLE,) if summary.status == "contradicted" else ()
-    alarming = [one for one in summary.notices if explain or (one.severity > Severity.NOTE and one.code not in said)]
+    heard = (SCENARIO,) if explain else said  # the head and the verdict said it already
+    alarming = [one for one in summary.notices if (explain or one.severity > Severity.NOTE) and one.code not in heard]
     above = AGAINST if checked else ""  # shown before the numbers that it is about
     blocks = [[StyledLine(line, "bold") for line in wrapped(" ".join(summary.verdict), 0)]]
     blocks += [[StyledLine(line) for line in top_lines(tops)]]

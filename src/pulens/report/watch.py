@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
     from pulens.estimate import Estimate
     from pulens.monitoring import Alarm, Change, LabelChange, Pulse, WatchedWindow
+    from pulens.notice import Notice
 
 NAMED = 5  # segments in the verdict
-CHANGE, SHARE = "change in share (d)", "share of positives"  # names of columns
+CHANGE, SHARE = "change in share", "share of positives"  # names of columns
 USABLE = {"ok": "yes", "doubtful": "doubtful", "withheld": "withheld"}
 ROUND = 0.01  # a share of positives from which on three decimals are enough
 PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
@@ -108,17 +109,27 @@ def band_rows(pulse: Pulse) -> list[list[str]]:
 BANDS = ["scores", "reference", "since the change", "if only the share changed"]
 
 
-def vouching(pulse: Pulse) -> str | None:
-    """A sentence for the first line where the promise cannot be vouched for; None where it can."""
+NEEDS = "The false-alarm guarantee"  # notices about it begin so
+
+
+def unvouched(pulse: Pulse) -> Notice | None:
+    """The first notice that says why the limit on false alarms is not guaranteed."""
     from pulens.monitoring.notices import UNVOUCHED
 
+    return next((notice for notice in pulse.notices if notice.code in UNVOUCHED), None)
+
+
+def vouching(pulse: Pulse) -> str | None:
+    """A sentence for the first lines where the limit on false alarms is not guaranteed; None where it is."""
+    notice = unvouched(pulse)
+    if notice is None:
+        return None
     alpha = pulse.life.judgement.monitor.settings.alpha
     if pulse.segments:  # all rows have but their part of it
         alpha /= 1 - FOR_SEGMENTS
-    for notice in pulse.notices:
-        if notice.code in UNVOUCHED:
-            return f"About {100 * alpha:.3g}% false alarms over the life of this watch are not guaranteed. {notice}"
-    return None
+    why = str(notice)
+    why = f"that{why.removeprefix(NEEDS)}" if why.startswith(NEEDS) else f"{why[0].lower()}{why[1:]}"
+    return f"False alarms are not guaranteed to stay below {100 * alpha:.3g}%: {why}"
 
 
 def _when(alarm: Alarm | Change | LabelChange, word: str = "Since") -> str:
@@ -157,8 +168,8 @@ def _level_words(pulse: Pulse, change: Alarm | Change) -> str:
     assert reach is not None
     if prior is None:
         return (
-            f"d {change.level:+.2f} ({reach.low:+.2f} to {reach.high:+.2f}), negatives are {1 - change.level:.2f} "
-            "times as many"
+            f"the change in share is {change.level:+.2f} ({reach.low:+.2f} to {reach.high:+.2f}), negatives are "
+            f"{1 - change.level:.2f} times as many"
         )
     new, low, high = pulse.life.judgement.monitor.share_at(change.level, reach.low, reach.high)
     shape = ".3f" if prior.value >= ROUND else ".2g"
@@ -230,7 +241,7 @@ def _quiet_words(pulse: Pulse) -> str:
     quiet = "Nothing changed" if nothing else "No change is certain yet"
     head = f"{quiet} in {count} window{'s' if count > 1 else ''}."
     if monitor.prior is None or monitor.prior.value <= 0:
-        return f"{head} The change in share d of all of them together is between {low:+.3f} and {high:+.3f}."
+        return f"{head} The change in share of all of them together is between {low:+.3f} and {high:+.3f}."
     reading = monitor.readings[0]
     rate = reading.rate("prior", reading.parts(together), noise=settings.label_noise, z=z)
     ends = rate.low / monitor.prior.value, rate.high / monitor.prior.value

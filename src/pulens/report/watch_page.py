@@ -43,7 +43,7 @@ TITLES = {
     "precision": ("Precision", "Of the rows flagged, how many are positive"),
     "recall": ("Recall", "Of the positives, how many are flagged"),
     "f1": ("F1", "Harmonic mean of precision and recall"),
-    "shift": ("Change in share (d)", "Share of the negatives that became positives"),
+    "shift": ("Change in share", "Share of the negatives that became positives"),
     "flagged": ("Flagged", "Of all rows, how many are flagged"),
 }
 
@@ -102,7 +102,7 @@ def _segments(pulse: Pulse) -> dict[str, Any]:
     drawn = []
     for name, (status, row) in list(zip(pulse.by_evidence, table.rows, strict=True))[:MOST_SMALL]:
         cells = dict(zip(table.columns, row, strict=True))
-        last = (cells[SHARE] and f"last share {cells[SHARE]}") or (cells[CHANGE] and f"last change (d) {cells[CHANGE]}")
+        last = (cells[SHARE] and f"last share {cells[SHARE]}") or (cells[CHANGE] and f"last change {cells[CHANGE]}")
         drawn.append(
             {"name": name, "status": status, **cells, "last": last, "spark": spark_of(pulse.segments[name].life)}
         )

@@ -18,6 +18,7 @@ from pulens.report.watch import (
     recall_is_constant,
     segment_table,
     table_of,
+    unvouched,
     verdict,
     vouching,
 )
@@ -38,11 +39,12 @@ def watch_text(pulse: Pulse, way: str = "python", *, explain: bool = False) -> s
     lines = wrapped(verdict(pulse), 0)
     if doubt is not None:
         lines += wrapped(in_command_words(doubt) if way == "command" else doubt, 0)
-    lines += ["", *_head(pulse, explain=explain), "", *_windows(pulse, explain=explain)]
+    lines += ["", *_head(pulse, explain=explain), *_windows(pulse, explain=explain)]
     lines += _segments(pulse, way, explain=explain)
     if explain:
         lines += _bands(pulse)
-    told = [notice for notice in pulse.notices if doubt is None or str(notice) not in doubt]
+    said = unvouched(pulse)
+    told = [notice for notice in pulse.notices if notice is not said]
     notes = folded(told, way, explain=explain)
     if doubt is not None and told and not explain:  # one caveat is enough for one screen
         notes = ["", f"({len(told)} note{'s' if len(told) > 1 else ''}: {MORE[way]})"]
@@ -57,7 +59,8 @@ def _head(pulse: Pulse, *, explain: bool) -> list[str]:
         about += f"; class prior {monitor.prior.value:.3g} ({monitor.prior.source})"
     result = titled("reference", about)
     if len(pulse.lives) > 1:
-        result += titled("life", f"{len(pulse.lives)}, the last one accepted from {pulse.lives[-2].accepted_from}")
+        begins = f"{pulse.lives[-2].accepted_from}, where this reference begins (number {len(pulse.lives)})"
+        result += titled("accepted", begins)
     if explain:
         result += titled("score", f"labelled rows outscore all rows in {100 * monitor.area:.0f}% of pairs")
     recall = monitor.recall
@@ -88,7 +91,7 @@ def _windows(pulse: Pulse, *, explain: bool) -> list[str]:
     short = {place for place in chosen[1:] if table.columns[place] not in (SHARE, CHANGE)}  # without intervals
     cells = [[row[at].split(" (")[0] if at in short else row[at] for at in chosen] for _, row in table.rows]
     count = f"the last {len(last)} of {len(windows)} windows" if explain and len(windows) > len(last) else ""
-    return [*([count] if count else []), *_aligned([[table.columns[at] for at in chosen], *cells])]
+    return ["", *([count] if count else []), *_aligned([[table.columns[at] for at in chosen], *cells])]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -40,7 +40,7 @@ STATEMENT = re.compile(r"\s*(?P<metric>\w+)\s*(?P<sign>>=|<=|>|<)\s*(?P<limit>[-
 MOST_FACTOR = 1e12  # its square is far from leaving the range of doubles
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(repr=False, frozen=True, slots=True)
 class Sensitivity(Answer):
     """The range of a metric when labelling may favour some scores by a factor.
 
@@ -74,8 +74,10 @@ class Sensitivity(Answer):
             return text
         return f"{text} ({self.possible.low:.3f} to {self.possible.high:.3f} without sampling error)"
 
+    __repr__ = __str__
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(repr=False, frozen=True, slots=True)
 class Robustness:
     """The smallest factor by which labelling must favour some scores for a statement to fail.
 
@@ -101,11 +103,14 @@ class Robustness:
             f"as often (value {self.value:.3f} if labelling is random)"
         )
 
+    __repr__ = __str__
+
     def _in_possible_worlds(self) -> str:
         least = f"random labels are impossible here, and {self.favours} scores were labelled at least "
         least += f"{self.least_factor:.3g} times as often"
         if self.factor == self.least_factor:
-            return f"{self.statement}: fails already in the nearest possible world (value {self.value:.3f}; {least})"
+            nearest = "fails already where labelling is as near to random as these rows allow"
+            return f"{self.statement}: {nearest} (value {self.value:.3f}; {least})"
         while_ = "however much more" if math.isinf(self.factor) else f"while it is less than {self.factor:.3g} times"
         return f"{self.statement}: holds {while_} ({least})"
 

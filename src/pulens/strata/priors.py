@@ -377,7 +377,7 @@ def _refuse_impossible(cells: LabellingCells, shares: Floats, caps: Floats, whic
     raise AssumptionError(
         "these class priors are impossible if labels are random within the cells: recovered rates would leave [0, 1] "
         f"by more than chance. The most that the unlabelled rows of each allow: {listed(told)}. Lower them, give "
-        "ranges, or leave labelled_within out to see which possible worlds are nearest."
+        "ranges, or leave labelled_within out to see which labelling is nearest to random."
     )
 
 
@@ -681,7 +681,7 @@ def few_checked(cells: int, checked: Iterable[Any]) -> tuple[Notice, ...]:
         return ()
     words = (
         f"{rows:,} rows were checked in {cells} cells, {rows / cells:.0f} in each on average. With so few, intervals "
-        "of recall and what rests on it may be too narrow: in simulated worlds 95% intervals held in 90% with 75 rows "
+        "of recall and what rests on it may be too narrow: in simulations 95% intervals held in 90% with 75 rows "
         f"a cell and in 83% with 25. Check {ENOUGH_CHECKED} rows or more in each, or name fewer cells."
     )
     return (Notice(Severity.WARNING, "few-checked-in-cells", words),)

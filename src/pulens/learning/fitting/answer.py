@@ -28,7 +28,7 @@ _WORDS = {
 }
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(repr=False, frozen=True, eq=False)
 class JudgedModel:
     """A model trained on all rows, and the evaluation of scores by models that had not seen the row.
 
@@ -88,6 +88,8 @@ class JudgedModel:
 
     def __str__(self) -> str:
         return f"{self.sentence}\n\n{self.evaluation}"
+
+    __repr__ = __str__
 
     @property
     def in_short(self) -> str:

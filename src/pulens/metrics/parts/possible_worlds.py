@@ -242,7 +242,7 @@ class Contradiction:
             )
         if not has_way:
             return (
-                f"{self._cannot_be()}, and what it can be in possible worlds is not known for this number; an audit "
+                f"{self._cannot_be()}, and the range of this number under other labelling is not known; an audit "
                 "of random unlabelled rows would give a class prior that fits"
             )
         if self._at_value(threshold) is None:

@@ -92,7 +92,7 @@ const page = (() => {
     if (samePrior() && raw.labelling) return [...raw.labelling.verdict.slice(0, 2), withheld];
     return [
       `These numbers do not fit together: with ${share(populationOf(state.prior))} positives, labels cannot be a random draw.`,
-      `The largest class prior that random labels allow is ${short(raw.prior.limit)}. Either it is no higher than that, or labelling followed the score; an audit (checking some unlabelled rows drawn at random) tells which. Numbers are withheld here: give pulens this class prior for what is possible.`,
+      `The largest class prior that random labels allow is ${short(raw.prior.limit)}. Either it is no higher than that, or labelling followed the score; an audit (checking some unlabelled rows drawn at random) shows which. Numbers are withheld here: give pulens this class prior for what is possible.`,
     ];
   }
 

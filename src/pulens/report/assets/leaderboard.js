@@ -246,7 +246,7 @@ const page = (() => {
       ? ""
       : ranking.why
         ? `No ranks: ${ranking.why}`
-        : `Wins, ties and losses: every pair of learners on every data set, paired t-test with Holm.${against ? ` Chances of being better, practically equal and worse, and Wilcoxon's p (Holm): against ${against}, over data sets.` : ""} Ranks over ${ranking.datasets} data sets that all ranked learners have: Friedman p = ${ranking.p}, Iman-Davenport p = ${ranking.f_p}.${ranking.datasets < 5 ? " So few data sets tell hardly anything apart." : ""}`;
+        : `Wins, ties and losses: every pair of learners on every data set, paired t-test with Holm.${against ? ` Chances of being better, practically equal and worse, and Wilcoxon's p (Holm): against ${against}, over data sets.` : ""} Ranks over ${ranking.datasets} data sets that all ranked learners have: Friedman p = ${ranking.p}, Iman-Davenport p = ${ranking.f_p}.${ranking.datasets < 5 ? " With so few data sets hardly any difference is clear." : ""}`;
   }
 
   function drawChoices() {

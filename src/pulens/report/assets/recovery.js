@@ -132,7 +132,8 @@ const recovery = (() => {
   };
 
   // Indices of the tables that could belong to a curve, ordered by false and then true positive rate (values within
-  // rounding of each other count as equal), true positive rate never falling: Algorithm 1 of paper 003.
+  // rounding of each other count as equal), true positive rate never falling: Algorithm 1 of Jain, White and Radivojac
+  // (2017).
   function rocCurve(tables) {
     const kept = [];
     for (let i = 0; i < tables.hits.length; i++) if (isPossible(tables, i)) kept.push(i);

@@ -165,7 +165,7 @@ const watchCharts = (() => {
       y: { label: isShare ? "share of positives" : "shift d", min: low, max: isShare ? Math.min(max, 1) : max },
       layers,
       table: () => ({
-        header: ["window", "rows", isShare ? "share of positives" : "change in share (d)", "low", "high", "usable"],
+        header: ["window", "rows", isShare ? "share of positives" : "change in share", "low", "high", "usable"],
         rows: data.names.map((name, k) => [name, data.rows[k], ...(found[k] || [NaN, NaN, NaN]), page.trust[k] === "ok" ? "yes" : page.trust[k]]),
       }),
       trail: {

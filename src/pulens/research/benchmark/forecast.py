@@ -46,11 +46,15 @@ def _size(plan: Plan) -> Iterator[str]:
     evaluations = competing * len(sets) * conditions(plan)
     yield f"{protocol.name}: {protocol.title}" + (f" ({protocol.source})" if protocol.source else "")
     yield (
-        f"{competing} learners x {len(sets)} data sets x {conditions(plan)} conditions = {evaluations:,} evaluations; "
-        f"with {len(seeds)} seeds"
+        f"{_many(competing, 'learner')} x {_many(len(sets), 'data set')} x {_many(conditions(plan), 'condition')} = "
+        f"{_many(evaluations, 'evaluation')}; with {_many(len(seeds), 'seed')}"
         + (f" and the references {', '.join(references)}" if references else "")
         + f" {len(runs):,} runs in {len(plan.groups()):,} groups that can be stacked"
     )
+
+
+def _many(number: int, word: str) -> str:
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
 def _progress(runs: Sequence[Run], stored: Archive, folder: Path) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from textwrap import wrap
 from typing import Any
@@ -60,6 +61,10 @@ class Advice(ShownAsText):
         }
 
     def __str__(self) -> str:
+        return self._text(("in Python:", *(f"  {one.call}" for one in self.suggestions), ""))
+
+    def _text(self, calls: Sequence[str] = ()) -> str:
+        """The answer in words; ``calls`` are lines below the table."""
         known = "to be estimated" if not self.prior_known else f"{self.class_prior:.3g}"
         first = self.suggestions[0]
         verdict = (
@@ -79,16 +84,23 @@ class Advice(ShownAsText):
                 f"  {one.title:<27}{100 * one.expected_loss:>13.1f}  {interval:<14}"
                 f"{100 * one.worst_loss:.1f} on {one.worst_on}"
             )
-        lines += ["", "in Python:", *(f"  {one.call}" for one in self.suggestions), ""]
+        lines += ["", *calls]
         said = [
             "Points of accuracy lost against the best learner of each data set, mean over data sets, similar ones "
-            f"weighing more. From archived runs on {', '.join(self.data_sets)}: {self.conditions}.",
+            f"weighing more. From archived runs on {_data_sets(self.data_sets)}: {self.conditions}.",
             self.notice or "",
         ]
         if self.left_out:
             names = ", ".join(name for name, _ in self.left_out)
             said.append(f"Not considered (too few runs, older ones than the method, or told true labels): {names}.")
         return "\n".join([*lines, *(line for words in said for line in wrap(words, WIDTH, break_on_hyphens=False))])
+
+
+MOST_NAMED = 5  # data sets in the answer; the JSON names all
+
+
+def _data_sets(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names)} data sets"
 
 
 def _points(interval: Interval) -> str:

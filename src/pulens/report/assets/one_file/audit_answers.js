@@ -141,7 +141,7 @@ const auditAnswers = (() => {
     const meaning = MEANINGS.get(wordOf(row.answer));
     if (meaning === undefined)
       throw new Refusal(
-        `the answer ${columns.shown(row.answer)} in ${fileRow(k)} is neither yes nor no. Answers are ${YES.join(", ")} or ${NO.slice(0, -1).join(", ")}, nothing or ? where there is none, unsure; other words are declared: yes=... and no=... (--yes, --no).`,
+        `the answer ${columns.shown(row.answer)} in ${fileRow(k)} is neither yes nor no. Answers are ${YES.join(", ")} or ${NO.slice(0, -1).join(", ")}, nothing or ? where there is none, unsure; declare other words where the queue is read: read_audit(..., yes=..., no=...), or pulens audit read --yes and --no.`,
       );
     return meaning;
   }

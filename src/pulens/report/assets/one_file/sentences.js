@@ -5,6 +5,7 @@ const sentences = (() => {
   const { fixed, general, percents, whole, thousands } = numbers;
   const { KINDS } = tallies;
   const WORTH_A_WORD = 2; // standard errors by which a rate is outside [0, 1] from which on that is said
+  const USUAL_EXCESS = 0.3; // chance of an excess from which on it is not worth a word
   const width = (interval) => interval.high - interval.low;
   const titleOf = (name) => fixedFacts.byName[name].title;
   const counted = (value) => thousands(general(value, 10));
@@ -160,12 +161,12 @@ const sentences = (() => {
       ];
     // beyond chance nothing is shown at all
     const chance = evidence.chanceOfExcess(found, rates.standardErrors);
-    const often = chance >= 0.3 ? "many samples show" : `at most about 1 sample in ${whole(1 / chance)} shows`;
+    if (chance >= USUAL_EXCESS) return [];
     return [
       notice(
         NOTE,
         "impossible-rates",
-        `${seen}; values were clipped. The largest excess is ${fixed(rates.standardErrors, 1)} standard errors: with random labels and this class prior ${often} as much or more.`,
+        `${seen}; values were clipped. The largest excess is ${fixed(rates.standardErrors, 1)} standard errors: with random labels and this class prior at most about 1 sample in ${whole(1 / chance)} shows as much or more.`,
       ),
     ];
   }
@@ -330,7 +331,7 @@ const sentences = (() => {
         {
           code: "turn-scores",
           sentence: "Check that higher scores mean more positive. If they mean the opposite, change their sign.",
-          call: "pulens.evaluate(labels, -scores)",
+          call: "pulens.evaluate(<labels>, -<scores>)",
           options: [],
           replaces: [],
         },

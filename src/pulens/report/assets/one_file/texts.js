@@ -76,7 +76,7 @@ const texts = {
     rowNumber: "(the number of the row, from 0)",
     saveQueue: "Save the queue (CSV)",
     savePlan: "Save its plan (JSON)",
-    planWhy: "Keep it beside the queue: without it nobody knows how the rows were chosen.",
+    planWhy: "Keep it with the queue: it records how the rows were chosen.",
     auditFill:
       "Now fill in the column answer, from the top and as far as time allows: yes or 1 where a row is positive, no or 0 where it is not, unsure where nobody can tell. Then drop the queue into this page, today or with its plan on any other day.",
     auditCommand: "The same rows on the command line:",
@@ -129,7 +129,7 @@ const texts = {
   badPrior: "How common are positives? Give a number of at least 0 and below 1 (write 30% as 0.3), for a range the lower one first.",
   badAudit: "How many rows were checked, and how many of them are positive? Give two whole numbers, the smaller one first.",
   nothingToAudit: "Every row's class is known: there are no unlabelled rows to check.",
-  badThreshold: "The threshold is no number. Leave it empty to have the best one chosen.",
+  badThreshold: "The threshold is not a number. Leave it empty to have the best one chosen.",
   emptyFile: (name) => `${name}: the table has no data rows: the file is empty, not even a line of column names.`,
   noDataRows: (name) => `${name}: the table is empty: it has no data rows.`,
   otherWidth: (name, line, seen, wanted) =>
@@ -140,18 +140,18 @@ const texts = {
   oneColumn: (name) =>
     `${name}: the table has one column, and needs two: one of scores, one of labels. Columns may be separated by commas, semicolons, tabs or bars.`,
   excel: (name) => `${name} is an Excel workbook. In Excel: File > Save as > CSV, then drop that file. (The command line reads Excel.)`,
-  notText: (name, kind) => `${name}: this is a ${kind} file, and no text table. Save it as CSV; the command line reads more formats.`,
-  notEncoded: (name, encoding) => `${name}: this is no text in ${encoding}. Save it as CSV in UTF-8.`,
+  notText: (name, kind) => `${name}: this is a ${kind} file, not a text table. Save it as CSV; the command line reads more formats.`,
+  notEncoded: (name, encoding) => `${name}: this is not text in ${encoding}. Save it as CSV in UTF-8.`,
   toldTally: (labelled, unlabelled, negative) => `Rows that were counted already: ${labelled} labelled, ${unlabelled} unlabelled${negative}.`,
   toldNegative: (many) => `, ${many} known negative`,
-  noTally: (name) => `${name}: this is no tally file; pulens tally writes them.`,
+  noTally: (name) => `${name}: this is not a tally file; pulens tally writes them.`,
   otherTally: (name) => `${name}: this tally has several scores or clusters; the command line reads it.`,
   binnedTally: (name) => `${name}: the scores of this tally were binned; the command line reads it, and says what binning can change.`,
-  olderTally: (name) => `${name}: this tally was packed in a way that browsers cannot unpack. Write it again: pulens merge OLD.tally -o NEW.tally.`,
+  olderTally: (name) => `${name}: this tally was packed in a way that browsers cannot unpack. Write it again: pulens merge <old.tally> -o <new.tally>.`,
   longTally: (name, seen, most) => `${name}: the tally has ${seen} scores, and this page takes ${most} at most. Use the command line: pulens evaluate.`,
   damagedTally: "This tally is damaged: its counts cannot be counts.",
   fault: (message) => `Something went wrong in this page, which is our fault: ${message}`,
   contradicted: (prior, most) =>
-    `These numbers do not fit together: with ${prior} positives, labels cannot be a random draw. Either at most ${most} are positive, or labels were given by something other than chance; an audit (checking some unlabelled rows drawn at random) tells which. Choose labels as in most real data above, give a class prior of at most ${most}, or ask the command line what is possible at ${prior}.`,
+    `These numbers do not fit together: with ${prior} positives, labels cannot be a random draw. Either at most ${most} are positive, or labels were given by something other than chance; an audit (checking some unlabelled rows drawn at random) shows which. Choose labels as in most real data above, give a class prior of at most ${most}, or ask the command line what is possible at ${prior}.`,
 };
 if (typeof module !== "undefined") module.exports = texts;

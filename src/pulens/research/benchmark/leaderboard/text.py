@@ -28,22 +28,26 @@ def brief_text(result: Board, archive: Archive) -> str:
     """Which learner is best and how clear that is, each learner's mean, rank and wins: one screen."""
     records = {one.learner: one for one in result.records}
     ranks = {} if result.ranking is None else dict(zip(result.ranking.learners, result.ranking.ranks, strict=True))
-    against = f"against {result.reference}" if result.reference else ""
+    reference = result.learners.get(result.reference or "")
+    against = f"against {reference.title if reference else result.reference}" if result.reference else ""
     lines = [*_wrapped(_verdict(result), 0), ""]
     lines.append(f"{'':<{NAMES}}{'mean':>8}{'mean rank':>11}{'win / tie / loss':>18}{against:>18}".rstrip())
-    for name in result.order[:MOST_BRIEF]:
+    # who lacks a data set has no mean to compare, and would stand among those who have
+    listed = [name for name in result.order if name in ranks] or list(result.order)
+    for name in listed[:MOST_BRIEF]:
         rank = f"{ranks[name]:.2f}" if name in ranks else "–"
         one, belief = records.get(name), result.beliefs.get(name)
         won = "" if one is None else f"{one.wins} / {one.ties} / {one.losses}"
         said = "" if belief is None else belief.verdict()
         lines.append(f"{_named(result, name)}{_mean(result, name):>8}{rank:>11}{won:>18}{said:>18}".rstrip())
-    left = len(result.order) - MOST_BRIEF
-    lines += [f"  and {left} more learners"] if left > 0 else []
+    left = len(result.order) - len(listed[:MOST_BRIEF])
+    lines += [f"  and {_counted(left, 'more learner')}"] if left > 0 else []
+    marked = "".join(_named(result, name) for name in listed[:MOST_BRIEF])
     lines += [
         "",
-        *_wrapped(f"mean of {result.metric}{_comma(result.unit)}; epochs selected by {result.selection_words}"),
+        *_wrapped(f"mean of {result.metric}{_comma(result.unit)}; epochs selected by {_plain(result.selection_words)}"),
     ]
-    lines += [part for mark, text in result.marks.items() for part in _wrapped(f"{mark} {text}")]
+    lines += [part for mark, text in result.marks.items() if mark in marked for part in _wrapped(f"{mark} {text}")]
     runs = f"{len(result.rows):,} runs of {result.condition.name}, {len(archive.failed):,} failed in the archive"
     return "\n".join([*lines, *_wrapped(f"{runs}. Every data set, tests and costs: add --explain.")])
 
@@ -64,6 +68,11 @@ def _verdict(result: Board) -> str:
     if not alike:
         return f"{words} The difference from every other learner is clear."
     return f"{words} No clear difference from {_listed([result.learners[name].title for name in alike])}."
+
+
+def _plain(words: str) -> str:
+    """How epochs were selected, without the name that ``--selection`` has for it where the words say it all."""
+    return words.removeprefix("own: ")
 
 
 def _listed(titles: Sequence[str]) -> str:
@@ -211,7 +220,7 @@ def _differences(result: Board, ranking: MeanRanks, left: Sequence[str]) -> list
     for group in ranking.groups:
         lines += _wrapped(f"no clear difference: {', '.join(result.learners[name].marked for name in group)}")
     if len(ranking.datasets) < 5:
-        lines.append(f"with {len(ranking.datasets)} data sets ranks separate hardly anything.")
+        lines.append(f"with {len(ranking.datasets)} data sets hardly any difference between ranks is clear.")
     return lines
 
 
