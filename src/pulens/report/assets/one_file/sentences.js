@@ -460,7 +460,7 @@ const sentences = (() => {
     const { kept, of } = thinning;
     if (kept === of) return `All ${whole(of)} distinct scores are in this page, so sliders and curves are exact.`;
     const small = (share) => (share >= 0.001 ? percent(share) : `${general(100 * share, 2)}%`);
-    return `This page holds ${whole(kept)} of ${whole(of)} distinct scores. ${titleOf("roc_auc")} and everything at a threshold shown are exact; between two neighbouring points of a curve lie at most ${small(thinning.labelled_gap)} of the labelled and ${small(thinning.unlabelled_gap)} of the unlabelled rows, and average precision recomputed here was off by at most ${general(thinning.average_precision.error, 1)} at class priors the data allow.`;
+    return `This page holds ${whole(kept)} of ${whole(of)} distinct scores. ${titleOf("roc_auc")} and everything at a threshold shown are exact; between two neighbouring points of a curve lie at most ${small(Math.max(thinning.labelled_gap, thinning.unlabelled_gap))} of the rows, and average precision recomputed here was off by at most ${general(thinning.average_precision.error, 1)} at class priors the data allow.`;
   }
 
   return { summarise, notices, priorWords, thinningWords, shell, percent, doubt };
