@@ -73,11 +73,21 @@ def verdict_words(reliability: Reliability, verdict: CalibrationVerdict) -> str:
     if verdict.status == "untested":
         return f"Calibration was not tested: no number about it has an interval. {gap}"
     if verdict.status == "miscalibrated":
-        return f"The probabilities are wrong ({p_value(least)}): {_where(reliability) or mean}. {gap}"
+        return f"The probabilities are wrong ({p_value(least)}): {_where(reliability) or _shown_by(verdict) or mean}. {gap}"
     if verdict.status == "inconclusive":
         tests = len(verdict.tests)
         return f"Not clear whether the probabilities are right ({p_value(least)}, corrected for {tests} tests): {mean}."
     return f"No evidence that the probabilities are wrong ({p_value(least)}): {mean}. {gap}"
+
+
+def _shown_by(verdict: CalibrationVerdict) -> str:
+    """The slope or the intercept, where it alone shows that probabilities are wrong; empty where another number does."""
+    clearest = min(verdict.tests, key=lambda one: one.corrected)
+    wanted = {"calibration_slope": ("slope", "1 is right"), "calibration_intercept": ("intercept", "0 is right")}
+    if clearest.name not in wanted:
+        return ""
+    name, right = wanted[clearest.name]
+    return f"the {name} is {clearest.value:.3f} ({right})"
 
 
 def _where(reliability: Reliability) -> str:

@@ -15,10 +15,10 @@ from pulens.estimate import Estimate
 from pulens.notice import worst_first
 from pulens.report.calibration import recalibrated_words, reviewed_words, verdict_words
 from pulens.report.html import interval_name_of, render
-from pulens.report.lines import NOTHING, RECOVERED
+from pulens.report.lines import NOTHING, RECOVERED, assumed_of
 from pulens.report.page_data import largest_possible_prior, prior_data, track_end
 from pulens.report.thinning import thin
-from pulens.report.words import assumed, counts_of, prior_words, title_of
+from pulens.report.words import Assumption, assumed, counts_of, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.calibration import CalibrationError, CalibrationVerdict, Recalibration, Reliability
@@ -105,13 +105,18 @@ def calibration_page(
         map_words="" if recalibration is None else _map_words(recalibration.method),
         interval_name=interval_name_of(told.class_prior.interval),
         rows=_rows(reliability, others, recalibration),
-        assumptions=assumed(
-            evidence, evidence.labelling, "" if evidence.within is None else evidence.within.cells.words
-        ),
+        assumptions=_assumptions(evidence, checked=reviewed is not None),
+        assumes=assumed_of(told.scenario, evidence.labelling, "calibrate"),
         nothing=NOTHING,
         recovered=RECOVERED,
         reviewed=None if reviewed is None else _reviewed(reviewed),
     )
+
+
+def _assumptions(evidence: Evidence, *, checked: bool) -> tuple[Assumption, ...]:
+    """What the answer takes for granted; checked rows need nothing of how positives came by their labels."""
+    within = "" if evidence.within is None else evidence.within.cells.words
+    return assumed(evidence, evidence.labelling, within)[checked:]
 
 
 def _reviewed(result: ReviewedReliability) -> dict[str, Any]:
