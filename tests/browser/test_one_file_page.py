@@ -53,7 +53,7 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     path = tmp_path / "example.csv"
     path.write_text(example_table())
     expected = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.3)
-    assert opened.page.inner_text("#verdict .badge") == "tested on real labels"
+    assert opened.page.inner_text("#verdict .badge") == "assumes labels as in practice"
     assert not opened.page.is_visible("#form")
     for name, found in expected.estimates.items():
         assert opened.number(name) == pytest.approx(found.value, rel=1e-9)
