@@ -13,7 +13,7 @@ from pulens.notice import Severity
 from pulens.report.axis import plain
 from pulens.report.comparison import difference_cells, found_by, ordered_pairs, p_words, whose_prior
 from pulens.report.html import render
-from pulens.report.lines import NOTHING, RECOVERED
+from pulens.report.lines import NOTHING, RECOVERED, assumed_of
 from pulens.report.summary import MARK
 from pulens.report.words import assumed, counts_of, prior_words, title_of
 
@@ -59,6 +59,7 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         assumptions=assumed(comparison.evidence, comparison.labelling, " and ".join(comparison.within or ())),
         notices=[one for one in comparison.notices if one.severity == Severity.NOTE or str(one) not in said],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
+        assumes=assumed_of(comparison.evidence.scenario, comparison.labelling, "compare"),
         nothing=NOTHING,
         recovered=RECOVERED,
         reviewed=_reviewed(comparison),
