@@ -73,7 +73,8 @@ def verdict_words(reliability: Reliability, verdict: CalibrationVerdict) -> str:
     if verdict.status == "untested":
         return f"Calibration was not tested: no number about it has an interval. {gap}"
     if verdict.status == "miscalibrated":
-        return f"The probabilities are wrong ({p_value(least)}): {_where(reliability) or _shown_by(verdict) or mean}. {gap}"
+        seen = _where(reliability) or _shown_by(verdict) or mean
+        return f"The probabilities are wrong ({p_value(least)}): {seen}. {gap}"
     if verdict.status == "inconclusive":
         tests = len(verdict.tests)
         return f"Not clear whether the probabilities are right ({p_value(least)}, corrected for {tests} tests): {mean}."
@@ -81,7 +82,7 @@ def verdict_words(reliability: Reliability, verdict: CalibrationVerdict) -> str:
 
 
 def _shown_by(verdict: CalibrationVerdict) -> str:
-    """The slope or the intercept, where it alone shows that probabilities are wrong; empty where another number does."""
+    """The slope or the intercept, where it shows most clearly that probabilities are wrong; empty where it does not."""
     clearest = min(verdict.tests, key=lambda one: one.corrected)
     wanted = {"calibration_slope": ("slope", "1 is right"), "calibration_intercept": ("intercept", "0 is right")}
     if clearest.name not in wanted:
