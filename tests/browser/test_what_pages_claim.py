@@ -88,7 +88,7 @@ def test_a_contradicted_page_draws_no_curve_of_a_perfect_model_and_warns_once(op
 def test_a_share_that_was_cut_at_all_rows_is_shown_as_a_range():
     labels, scores, _ = sampled(1500)
     top = pulens.evaluate(labels, scores, class_prior=0.2, redraws=100).top(20)
-    top = replace(top, hits=replace(top.hits, expected=20.0, low=6.0, high=20.0))
+    top = replace(top, hits=top.hits._replace(expected=20.0, low=6.0, high=20.0))
     assert top.sentence.startswith("Check 20 rows: expect 6 to 20 positives, ")
     (place,) = top_places([top])
     assert place["bars"][0] == ("positive among them", "0", "30 to 100%")
