@@ -109,6 +109,32 @@ def test_checked_rows_are_not_said_to_assume_random_labels(tmp_path):
     page = out.read_text()
     assert "Assumes nothing about labels" in page
     assert "a random draw of all positives" not in page
+    out = tmp_path / "evaluation.html"
+    main(["evaluate", path, "--reviews", queue, "--html", str(out), "--quiet"])
+    assert "a random draw of all positives" not in out.read_text()
+
+
+def test_a_diagrams_table_counts_rows_not_weights(open_page, tmp_path):
+    labels, scores, _ = sampled(1500, share=0.3)
+    path = table_of(tmp_path / "s.csv", {"label": labels.tolist(), "score": scores.tolist()})
+    out = tmp_path / "page.html"
+    main(["calibrate", path, "--class-prior", "0.3", "--html", str(out), "--quiet"])
+    opened = open_page(out)
+    opened.page.click("#chart-reliability details.data summary")
+    counts = opened.page.locator("#chart-reliability details.data td:nth-child(3)").all_inner_texts()
+    assert counts
+    assert all(each.isdigit() for each in counts)
+
+
+def test_gaps_say_what_they_assume(tmp_path):
+    labels, scores, _ = sampled(3000)
+    columns = {"label": labels.tolist(), "score": scores.tolist(), "site": ["north", "south"] * 1500}
+    path = table_of(tmp_path / "s.csv", columns)
+    out = tmp_path / "page.html"
+    asked = ["--group-by", "site", "--gaps", "recall", "--threshold", "0.5", "--class-prior", "0.2", "--quiet"]
+    main(["evaluate", path, *asked, "--html", str(out)])
+    verdict = out.read_text().split('id="verdict"')[1].split("</section>")[0]
+    assert "Assumes that easy positives are labelled first" in verdict
 
 
 def test_a_decision_has_the_terminals_digits_and_says_what_it_assumes(open_page, tmp_path):

@@ -134,7 +134,7 @@ def _words(decision: Decision, none: float, everybody: float) -> str:
     threshold, costs = decision.threshold or 0.0, decision.costs
     what = f"flag scores of {threshold:.6g} and above" if math.isfinite(threshold) else "flag no row"
     reach = decision.cost.interval
-    ends = "" if reach is None else f" [{amount(reach.low)}, {amount(reach.high)}]"
+    ends = "" if reach is None else f" ({amount(reach.low)} to {amount(reach.high)})"
     return (
         f"If a miss costs {amount(costs.miss)} and a false alarm {amount(costs.alarm)} (cost ratio {costs.ratio:.3g}), "
         f"the cheapest is to {what}: {amount(decision.cost.value)}{ends} per 1,000 rows, against {amount(none)} for "

@@ -76,6 +76,7 @@ def evaluation_page(
     audit = _audit(evaluation, summary)
     if audit is not None:
         data["curve"] = audit["curve"]
+        summary = replace(summary, assumptions=summary.assumptions[1:])  # the checked rows need no assumption of labels
     steps = [step for step in evaluation.ladder() if step.hits is not None]
     rows = (*summary.ranking, *summary.at_threshold)
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it is about

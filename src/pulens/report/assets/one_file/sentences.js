@@ -450,6 +450,7 @@ const sentences = (() => {
       scenario: "",
       audit: null,
       clusters: "",
+      shows_random: rows.some((row) => row.if_random !== ""),
       status: isOpen && found.tally.totals.unlabelled ? "depends on the class prior" : status[0],
       labels: status[1],
       legend: rows.some((row) => row.is_a_range) ? `${fixedFacts.withheld.mark} ${fixedFacts.withheld.because}` : "",
