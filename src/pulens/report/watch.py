@@ -262,7 +262,7 @@ ACCEPT = {
     "python": '.accept("{0}", because="<reason>")',
     "both": '--accept {0} (in Python .accept("{0}"))',
 }
-GROUP_BY = {"command": "--group-by <column>", "python": 'group_by="<column>"', "both": "--group-by, group_by="}
+GROUP_BY = {"command": "--group-by <column>", "python": 'group_by="<column>"', "both": "--group-by <column>"}
 
 
 def next_steps(pulse: Pulse, way: str = "both") -> list[str]:
