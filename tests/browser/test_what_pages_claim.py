@@ -96,7 +96,8 @@ def test_a_share_that_was_cut_at_all_rows_is_shown_as_a_range():
 
 def test_checked_rows_are_not_said_to_assume_random_labels(tmp_path):
     labels, scores, truth = sampled(1500, share=0.3)
-    path = table_of(tmp_path / "s.csv", {"label": labels.tolist(), "score": scores.tolist()})
+    other = np.random.default_rng(0).normal(scores, 0.3).round(4)
+    path = table_of(tmp_path / "s.csv", {"label": labels.tolist(), "score": scores.tolist(), "other": other.tolist()})
     queue = str(tmp_path / "queue.csv")
     main(["audit", "plan", path, "--threshold", "0.5", "--budget", "200", "--out", queue, "--quiet"])
     with open(queue, newline="") as file:
@@ -112,6 +113,12 @@ def test_checked_rows_are_not_said_to_assume_random_labels(tmp_path):
     out = tmp_path / "evaluation.html"
     main(["evaluate", path, "--reviews", queue, "--html", str(out), "--quiet"])
     assert "a random draw of all positives" not in out.read_text()
+    out = tmp_path / "comparison.html"
+    asked = ["--score", "other", "--score", "score", "--threshold", "0.5", "--reviews", queue]
+    main(["compare", path, *asked, "--html", str(out), "--quiet"])
+    page = out.read_text()
+    assert "a random draw of all positives" not in page
+    assert "differs by -" not in page, "the better model stands first"
 
 
 def test_a_diagrams_table_counts_rows_not_weights(open_page, tmp_path):
