@@ -53,7 +53,7 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     path = tmp_path / "example.csv"
     path.write_text(example_table())
     expected = evaluate(str(path), score="score", label="confirmed", positive="1", class_prior=0.3)
-    assert opened.page.inner_text("#verdict .badge") == "tested on real labels"
+    assert opened.page.inner_text("#verdict .badge") == "assumes labels as in practice"
     assert not opened.page.is_visible("#form")
     for name, found in expected.estimates.items():
         assert opened.number(name) == pytest.approx(found.value, rel=1e-9)
@@ -96,6 +96,17 @@ def test_from_opening_the_file_to_a_report_in_a_few_clicks(one_file, open_page, 
     audited = evaluate(str(tally), audit=(18, 100), confidence=None)
     assert opened.number("f1") == pytest.approx(audited.estimates["f1"].value, rel=1e-9)
     assert "--audit 18/100" in opened.page.inner_text("#results code")
+
+
+def test_a_reader_without_a_command_line_draws_rows_to_check_in_the_page(one_file, open_page):
+    opened = open_page(one_file)
+    assert ".xlsx" in opened.page.get_attribute("#file", "accept"), "a workbook can be chosen, and is told what to do"
+    opened.page.click("#example")
+    opened.page.wait_for_selector("#form:not([hidden])")
+    ask(opened)
+    assert "if random: had labels been a random draw" in opened.page.inner_text(".tile-keys")
+    opened.page.click("#audit-here")
+    assert opened.page.is_visible("#save-queue")
 
 
 def test_random_labels_can_be_chosen_and_sliders_recompute_as_python_does(one_file, open_page, tmp_path):

@@ -155,7 +155,7 @@ def test_hundreds_of_windows_become_a_band_and_a_short_table(open_page, year):
     opened = open_page(year)
     page = opened.page
     assert page.locator("#chart-positives svg circle").count() <= 1
-    assert page.locator("section > div > table.windows tbody tr").count() == 7
+    assert page.locator("#every-window > div > table.windows tbody tr").count() == 7
     assert page.locator("details.earlier summary").inner_text() == "413 earlier windows"
     assert year.stat().st_size < 700_000
     opened.keep("watch-year")

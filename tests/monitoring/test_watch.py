@@ -60,7 +60,7 @@ def test_a_doubled_share_is_found_with_its_day_and_size(found):
 def test_nothing_changed_says_so_and_how_closely(reference):
     quiet = pulens.watch(reference, days(np.random.default_rng(6), [0.2] * 8), class_prior=0.2)
     assert (quiet.status, quiet.alarms) == ("quiet", ())
-    assert quiet.verdict.startswith("Nothing changed in 8 windows. The share of positives is between ")
+    assert quiet.verdict.startswith("No change found in 8 windows. The share of positives is between ")
     assert quiet.verdict.endswith(" times the reference's.")
     assert quiet.log_line == "2026-05-08 ok"
 
@@ -512,7 +512,7 @@ def test_a_quiet_watch_prints_nothing_while_nothing_stands(folder, capsys, tmp_p
     told = json.loads((tmp_path / "pulse.json").read_text())
     assert (told["watch"], told["status"], len(told["windows"])) == (1, "quiet", 5)
     page = (tmp_path / "pulse.html").read_text()
-    assert "Nothing changed in 5 windows" in page
+    assert "No change found in 5 windows" in page
     for known in ("http-equiv", 'xmlns="http://www.w3.org/2000/svg"', f'<a href="{HOME}"'):
         page = page.replace(known, "")
     assert "http" not in page, "nothing is fetched, and the only link is that to the project"
@@ -627,7 +627,7 @@ def test_a_notebook_shows_the_verdict_and_names_as_text(reference):
     shown = pulens.watch(reference, {"<i>": rows(rng, 0.2)}, class_prior=0.2)._repr_html_()
     assert "&lt;i&gt;" in shown
     assert "<i>" not in shown
-    assert "Nothing changed" in shown or "No change is certain" in shown
+    assert "No change found" in shown or "No change is certain" in shown
 
 
 @pytest.mark.parametrize(("class_prior", "label_noise"), [(0.3, 0.0), (0.6, 0.0), (0.3, 0.05)])

@@ -301,7 +301,7 @@ def test_the_badge_says_that_an_answer_depends_on_the_class_prior(hardly_known):
     found = pulens.evaluate(labels, scores, threshold=1.0, redraws=200)
     assert summarise(found).status == "depends on the class prior"
     known = pulens.evaluate(*rows(), class_prior=0.15, threshold=1.0, redraws=200)
-    assert summarise(known).status == "tested on real labels"
+    assert summarise(known).status == "assumes labels as in practice"
 
 
 def test_pages_of_groups_assume_of_labels_what_their_numbers_assume():

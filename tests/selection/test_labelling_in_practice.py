@@ -99,7 +99,7 @@ def test_the_command_line_takes_practice_unless_told_otherwise(tmp_path, capsys)
     answered = capsys.readouterr().out
     assert "easy positives first, as in practice" in answered
     assert len(answered.splitlines()) <= 24
-    assert ">tested on real labels<" in (tmp_path / "page.html").read_text()
+    assert ">assumes labels as in practice<" in (tmp_path / "page.html").read_text()
     main([*typed, "--labelling", "practice"])
     assert capsys.readouterr().out.splitlines()[:10] == answered.splitlines()[:10]
     main([*typed, "--labelling", "random"])

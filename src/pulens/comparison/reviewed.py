@@ -53,13 +53,13 @@ class ReviewedComparison:
             return f"The {self.checked:,} checked rows do not say which model is better by {shown}."
         clear = [(pair, interval) for pair, interval in known if pair.is_clear]
         pair, interval = max(clear or known, key=lambda one: abs(one[0].value))
-        if not clear:
-            return (
-                f"No clear difference between {pair.first} and {pair.second} in {self.checked:,} checked rows: {shown} "
-                f"differs by {pair.value:+.3f} ({self.confidence:.0%} interval {interval.low:+.3f} to "
-                f"{interval.high:+.3f})."
-            )
         better, other = (pair.first, pair.second) if pair.value >= 0 else (pair.second, pair.first)
+        if not clear:
+            low, high = (interval.low, interval.high) if pair.value >= 0 else (-interval.high, -interval.low)
+            return (
+                f"No clear difference between {better} and {other} in {self.checked:,} checked rows: {shown} differs by "
+                f"{abs(pair.value):+.3f} ({self.confidence:.0%} interval {low:+.3f} to {high:+.3f})."
+            )
         low, high = sorted((abs(interval.low), abs(interval.high)))
         return (
             f"By {self.checked:,} checked rows {better} is better than {other}: {shown} differs by "

@@ -82,9 +82,17 @@ class Top(FirstRows):
             return f"{check} expect about {estimate}."
         low, high = f"{self.hits.low:,.0f}", f"{self.hits.high:,.0f}"
         expected = f"{check} expect {low if low == high else f'{low} to {high}'} positives"
-        if math.isnan(self.hits.expected) or (low != high and self.hits.expected >= self.k - 0.5):
-            return f"{expected}{known}{share}."  # that every row is positive would be no estimate, but where it was cut
+        if math.isnan(self.hits.expected) or self.is_cut:
+            return f"{expected}{known}{share}."
         return f"{expected}; the estimate is {estimate}."
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether every row would be positive though the interval doubts it: no estimate, but where it was cut."""
+        hits = self.hits
+        if hits is None or hits.low is None or hits.high is None or math.isnan(hits.expected):
+            return False
+        return f"{hits.low:,.0f}" != f"{hits.high:,.0f}" and hits.expected >= self.k - 0.5
 
     @property
     def few_words(self) -> str:

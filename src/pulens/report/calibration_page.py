@@ -15,10 +15,10 @@ from pulens.estimate import Estimate
 from pulens.notice import worst_first
 from pulens.report.calibration import recalibrated_words, reviewed_words, verdict_words
 from pulens.report.html import interval_name_of, render
-from pulens.report.lines import NOTHING, RECOVERED
+from pulens.report.lines import NOTHING, RECOVERED, assumed_of
 from pulens.report.page_data import largest_possible_prior, prior_data, track_end
 from pulens.report.thinning import thin
-from pulens.report.words import assumed, counts_of, prior_words, title_of
+from pulens.report.words import Assumption, assumed, counts_of, prior_words, title_of
 
 if TYPE_CHECKING:
     from pulens.calibration import CalibrationError, CalibrationVerdict, Recalibration, Reliability
@@ -50,10 +50,12 @@ def reliability_data(evidence: Evidence, reliability: Reliability, scores_are: s
     """Counts and sums of scores per bin, from which the diagram follows at any class prior."""
     edges = np.array([reliability.bins[0].low, *(one.high for one in reliability.bins)])
     counted = count_bins(as_probabilities(evidence, scores_are).tally, edges)
+    rows = count_bins(as_probabilities(evidence.counted, scores_are).tally, edges)  # weights are not rows
     intervals = [one.interval for one in reliability.bins]
     return {
         "edges": edges.tolist(),
         "counts": counted.counts.tolist(),
+        "rows": rows.counts[:2].tolist(),
         "sums": counted.sums.tolist(),
         "ends": {
             end: [None if interval is None else getattr(interval, end) for interval in intervals]
@@ -105,13 +107,18 @@ def calibration_page(
         map_words="" if recalibration is None else _map_words(recalibration.method),
         interval_name=interval_name_of(told.class_prior.interval),
         rows=_rows(reliability, others, recalibration),
-        assumptions=assumed(
-            evidence, evidence.labelling, "" if evidence.within is None else evidence.within.cells.words
-        ),
+        assumptions=_assumptions(evidence, checked=reviewed is not None),
+        assumes=assumed_of(told.scenario, evidence.labelling, "calibrate"),
         nothing=NOTHING,
         recovered=RECOVERED,
         reviewed=None if reviewed is None else _reviewed(reviewed),
     )
+
+
+def _assumptions(evidence: Evidence, *, checked: bool) -> tuple[Assumption, ...]:
+    """What the answer takes for granted; checked rows need nothing of how positives came by their labels."""
+    within = "" if evidence.within is None else evidence.within.cells.words
+    return assumed(evidence, evidence.labelling, within)[checked:]
 
 
 def _reviewed(result: ReviewedReliability) -> dict[str, Any]:
@@ -173,7 +180,7 @@ def _rows(
     rows: list[dict[str, Any]] = []
 
     def add(title: str, value: float, meaning: str, interval: str = "", live: bool = False) -> None:
-        shown = "undefined" if math.isnan(value) else f"{value:.4f}"
+        shown = "undefined" if math.isnan(value) else f"{value:z.3f}"
         rows.append({"title": title, "value": shown, "interval": interval, "meaning": meaning, "live": live})
 
     if reliability is not None:
@@ -185,7 +192,7 @@ def _rows(
         add("  overconfident part", error.overconfidence, "From bins that predict too many positives")
         add("  underconfident part", error.underconfidence, "From bins that predict too few")
     for one in others:
-        interval = "" if one.interval is None else f"{one.interval.low:.4f} to {one.interval.high:.4f}"
+        interval = "" if one.interval is None else f"{one.interval.low:z.3f} to {one.interval.high:z.3f}"
         add(title_of(one.metric), one.value, MEANINGS.get(one.metric, ""), interval)
     if recalibration is not None:
         words = f"Corrected error on rows the map was not fitted to, {recalibration.folds} folds"

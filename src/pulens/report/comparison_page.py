@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from unicodedata import bidirectional
 
@@ -13,11 +14,12 @@ from pulens.notice import Severity
 from pulens.report.axis import plain
 from pulens.report.comparison import difference_cells, found_by, ordered_pairs, p_words, whose_prior
 from pulens.report.html import render
-from pulens.report.lines import NOTHING, RECOVERED
+from pulens.report.lines import NOTHING, RECOVERED, assumed_of
 from pulens.report.summary import MARK
 from pulens.report.words import assumed, counts_of, prior_words, title_of
 
 if TYPE_CHECKING:
+    from pulens.audits.comparing import ReviewedDifference
     from pulens.comparison import Comparison
     from pulens.estimate import Estimate, Interval
 
@@ -56,9 +58,12 @@ def comparison_page(comparison: Comparison, *, title: str | None = None) -> str:
         confidence=f"{comparison.confidence:.0%}",
         found_by=found_by(comparison),
         clusters="" if comparison.clusters is None else str(comparison.clusters),
-        assumptions=assumed(comparison.evidence, comparison.labelling, " and ".join(comparison.within or ())),
+        assumptions=assumed(comparison.evidence, comparison.labelling, " and ".join(comparison.within or ()))[
+            comparison.reviewed is not None :  # checked rows need nothing of how positives came by their labels
+        ],
         notices=[one for one in comparison.notices if one.severity == Severity.NOTE or str(one) not in said],
         metrics=[_tables(comparison, name) for name in comparison.estimates],
+        assumes=assumed_of(comparison.evidence.scenario, comparison.labelling, "compare"),
         nothing=NOTHING,
         recovered=RECOVERED,
         reviewed=_reviewed(comparison),
@@ -98,6 +103,16 @@ def _worth(comparison: Comparison) -> dict[str, Any] | None:
     }
 
 
+def _better_first(pair: ReviewedDifference) -> tuple[str, str, str, str]:
+    """A difference with the better model first, as the verdict says it."""
+    if pair.undefined_because:
+        return pair.first, pair.second, "undefined", _ends(pair.interval, sign="+")
+    if pair.value >= 0 or pair.interval is None:
+        return pair.first, pair.second, f"{pair.value:+.3f}", _ends(pair.interval, sign="+")
+    turned = replace(pair.interval, low=-pair.interval.high, high=-pair.interval.low)
+    return pair.second, pair.first, f"{-pair.value:+.3f}", _ends(turned, sign="+")
+
+
 def _reviewed(comparison: Comparison) -> dict[str, Any] | None:
     """Values and differences by checked rows, as the template takes them."""
     result = comparison.reviewed
@@ -112,16 +127,7 @@ def _reviewed(comparison: Comparison) -> dict[str, Any] | None:
                     (model, "undefined" if one.undefined_because else f"{one.value:.3f}", _ends(one.interval))
                     for model, one in result.estimates[name].items()
                 ],
-                "pairs": [
-                    (
-                        pair.first,
-                        pair.second,
-                        "undefined" if pair.undefined_because else f"{pair.value:+.3f}",
-                        _ends(pair.interval, sign="+"),
-                    )
-                    for pair in pairs
-                    if pair.interval is not None
-                ],
+                "pairs": [_better_first(pair) for pair in pairs if pair.interval is not None],
             }
             for name, pairs in result.differences.items()
         ],

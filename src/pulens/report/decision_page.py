@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pulens.report.axis import plain
 from pulens.report.decision import CERTAINTY, decision_sentences
 from pulens.report.html import interval_name_of, render
+from pulens.report.lines import assumed_of
 from pulens.report.page_data import counted_data, largest_possible_prior, prior_data, track_end
 from pulens.report.summary import MARK
 from pulens.report.thinning import thin
@@ -58,6 +59,7 @@ def decision_page(decision: Decision, *, title: str | None = None, column: str =
         sentences=sentences,
         certainty=CERTAINTY["both"] if decision_sentences(decision) != sentences else "",
         where="" if decision.threshold is None else decision.where(column),
+        assumes=assumed_of(evidence.counted.scenario, decision.labelling, "decide"),
         prior_sentence=prior_words(evidence.counted),
         population=evidence.target_population,
         interval_name="" if decision.confidence is None else f"{decision.confidence:.0%} interval",
@@ -132,7 +134,7 @@ def _words(decision: Decision, none: float, everybody: float) -> str:
     threshold, costs = decision.threshold or 0.0, decision.costs
     what = f"flag scores of {threshold:.6g} and above" if math.isfinite(threshold) else "flag no row"
     reach = decision.cost.interval
-    ends = "" if reach is None else f" [{amount(reach.low)}, {amount(reach.high)}]"
+    ends = "" if reach is None else f" ({amount(reach.low)} to {amount(reach.high)})"
     return (
         f"If a miss costs {amount(costs.miss)} and a false alarm {amount(costs.alarm)} (cost ratio {costs.ratio:.3g}), "
         f"the cheapest is to {what}: {amount(decision.cost.value)}{ends} per 1,000 rows, against {amount(none)} for "
@@ -188,7 +190,7 @@ def _tiles(decision: Decision) -> list[dict[str, str]]:
         ("precision", decision.precision, "Of the rows flagged, how many are positive"),
     ):
         if rate is not None:
-            result.append(_tile(name, name.capitalize(), rate, percent, words))
+            result.append(_tile(name, name.capitalize(), rate, _three, words))
     return result
 
 
@@ -197,6 +199,11 @@ def _tile(name: str, title: str, result: Estimate, shown: Callable[[float], str]
     ends = "" if interval is None else f"{shown(interval.low)} to {shown(interval.high)}"
     value = MARK if result.withheld_because else shown(result.value)
     return {"name": name, "title": title, "value": value, "interval": ends, "means": means}
+
+
+def _three(share: float) -> str:
+    """A rate with the digits that the terminal gives it."""
+    return f"{share:.3f}"
 
 
 def _known(hits: float) -> str:

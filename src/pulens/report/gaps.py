@@ -166,7 +166,7 @@ def gaps_text(gaps: Gaps, way: str = "python", *, explain: bool = False) -> str:
     """The verdict, the groups, how sure it is and what would settle it; pairs and class priors on request."""
     blocks = [wrapped(f"{verdict_of(gaps)} {equal_words(gaps)}", 0)]
     blocks += [group_lines(gaps, most=MOST_UNTESTED if explain else MOST_SHORT, explain=explain)]
-    blocks += [[*wrapped(heading_of(gaps), 0), *wrapped(needs_words(gaps), 0), *_assumed(gaps)]]
+    blocks += [[*wrapped(heading_of(gaps), 0), *wrapped(needs_words(gaps), 0), *wrapped(assumed_words(gaps), 0)]]
     if explain and gaps.differences:
         blocks += [pair_lines(gaps)]
     turns = turn_words(gaps) if explain else []
@@ -181,11 +181,11 @@ def gaps_text(gaps: Gaps, way: str = "python", *, explain: bool = False) -> str:
     return "\n".join(on_one_screen([*blocks, last], "", spread=explain))
 
 
-def _assumed(gaps: Gaps) -> list[str]:
-    """How labels are taken to have come about; a note says so where they are taken for random."""
+def assumed_words(gaps: Gaps) -> str:
+    """How labels are taken to have come about; empty where a note says that they are taken for random."""
     if gaps.labelling == "practice":
-        return ["Assumes that easy positives are labelled first, as in practice."]
-    return [] if gaps.labelling == "random" else wrapped(f"Assumes {gaps.labelling} to be labelled.", 0)
+        return "Assumes that easy positives are labelled first, as in practice."
+    return "" if gaps.labelling == "random" else f"Assumes {gaps.labelling} to be labelled."
 
 
 def _needed(notes: list[str]) -> list[str]:

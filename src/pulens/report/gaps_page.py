@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any
 from pulens.groups.grouped_rows import title_of as group_title
 from pulens.metrics import METRICS
 from pulens.report.axis import Axis, ends_of
-from pulens.report.gaps import audit_words, equal_words, heading_of, in_points, needs_words, shown_groups, verdict_of
+from pulens.report.gaps import (
+    assumed_words,
+    audit_words,
+    equal_words,
+    heading_of,
+    in_points,
+    needs_words,
+    shown_groups,
+    verdict_of,
+)
 from pulens.report.html import render
 from pulens.report.segments import LONGEST_NAME, shortened
 from pulens.report.words import Assumption, of_labelling, title_of
@@ -57,6 +66,7 @@ def gaps_page(result: Sequence[Gaps], *, title: str | None = None) -> str:
         needs=needs_words(first),
         confidence=f"{first.confidence:.0%}",
         columns=len(result),
+        assumes=assumed_words(first),
         assumptions=_assumptions(first),
     )
 

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from importlib.resources import files
@@ -18,7 +19,7 @@ from pulens.notice import Notice, Severity
 from pulens.report.cells import cell_header, cell_rows
 from pulens.report.page_data import as_rows, page_data
 from pulens.report.summary import Row, Summary, summarise
-from pulens.report.text import AGAINST
+from pulens.report.text import AGAINST, IMPOSSIBLE
 from pulens.report.top import ladder_rows, top_places
 from pulens.report.words import percent, prior_words, title_of
 
@@ -75,6 +76,7 @@ def evaluation_page(
     audit = _audit(evaluation, summary)
     if audit is not None:
         data["curve"] = audit["curve"]
+        summary = replace(summary, assumptions=summary.assumptions[1:])  # the checked rows need no assumption of labels
     steps = [step for step in evaluation.ladder() if step.hits is not None]
     rows = (*summary.ranking, *summary.at_threshold)
     above = AGAINST if evaluation.audit is not None else ""  # said before the numbers that it is about
@@ -153,9 +155,17 @@ def _chips(metrics: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _notices(summary: Summary, above: str) -> dict[str, list[Notice]]:
-    """Warnings and notes; ``above`` is the code of what is said before the numbers that it is about."""
-    against = [notice for notice in summary.notices if notice.code == above and notice.severity > Severity.NOTE]
-    return {"against": against, "notices": [notice for notice in summary.notices if notice not in against]}
+    """Warnings and notes; ``above`` is the code of what is said before the numbers that it is about.
+
+    What a contradiction implies is a note: the verdict has said it.
+    """
+    is_said = summary.status == "contradicted"
+    told = [
+        replace(notice, severity=Severity.NOTE) if is_said and notice.code == IMPOSSIBLE else notice
+        for notice in summary.notices
+    ]
+    against = [notice for notice in told if notice.code == above and notice.severity > Severity.NOTE]
+    return {"against": against, "notices": [notice for notice in told if notice not in against]}
 
 
 def _audit(evaluation: Evaluation, summary: Summary) -> dict[str, Any] | None:
@@ -263,8 +273,7 @@ def thinning_words(thinning: dict[str, Any]) -> str:
     words = (
         f"This page holds {kept:,} of {distinct:,} distinct scores. {title_of('roc_auc')} and everything at a "
         f"threshold shown are exact; between two neighbouring points of a curve lie at most "
-        f"{_small(thinning['labelled_gap'])} of the labelled and {_small(thinning['unlabelled_gap'])} of the "
-        "unlabelled rows"
+        f"{_small(max(thinning['labelled_gap'], thinning['unlabelled_gap']))} of the rows"
     )
     error = thinning["average_precision"]["error"]
     words += f", and average precision recomputed here was off by at most {error:.1g} at class priors the data allow"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pulens.notice import Severity
 from pulens.report.axis import Axis, ends_of
 from pulens.report.html import render
-from pulens.report.lines import group_in_words
+from pulens.report.lines import assumed_of, group_in_words
 from pulens.report.segments import (
     LONGEST_NAME,
     MOST_ROWS,
@@ -70,7 +70,7 @@ def shown_of(result: Evaluations) -> dict[str, Any]:
         "counts": _counts(result),
         "sentences": _verdict(result, metrics),
         "source": ("" if result.says_same_prior else f"{_sentence(result.prior_words)} ")
-        + f"Threshold: {result.threshold_words}."
+        + f"Threshold: {result.threshold_words}. Assumes {_assumed(result)}."
         + ("" if result.clusters is None else f" Rows belong together: {result.clusters}."),
         "interval_name": interval_name_of(result),
         "columns": [
@@ -84,6 +84,10 @@ def shown_of(result: Evaluations) -> dict[str, Any]:
         "skipped_left": len(result.skipped) - len(skipped),
         "alarming": [notice for notice in notices if notice.severity > Severity.NOTE],
     }
+
+
+def _assumed(result: Evaluations) -> str:
+    return assumed_of(next(iter(result.values())).scenario, result.labelling, "segments")
 
 
 def _row(segment: Segment, metrics: tuple[str, ...], axes: dict[str, Axis], prior_axis: Axis) -> dict[str, Any]:

@@ -123,6 +123,11 @@ class Summary:
         return any(row.random is not None for row in (*self.ranking, *self.at_threshold))
 
     @property
+    def shows_random(self) -> bool:
+        """Whether any number is shown next to what it would be if labels were random."""
+        return any(row.if_random for row in (*self.ranking, *self.at_threshold))
+
+    @property
     def threshold_title(self) -> str:
         return f"at threshold {self.threshold} ({self.threshold_choice})"
 

@@ -58,12 +58,20 @@ def top_places(tops: Sequence[Top]) -> list[dict[str, Any]]:
         {
             "title": f"The first {top.k:,.10g} of {top.of:,.10g} rows",
             "sentence": top.sentence,
-            "bars": [_bar("positive among them", top["precision_at_k"]), _bar("of all positives", top["recall_at_k"])],
+            "bars": [_positive(top), _bar("of all positives", top["recall_at_k"])],
             "rows": top_rows(top),
             "few": top.few_words,
         }
         for top in tops
     ]
+
+
+def _positive(top: Top) -> tuple[str, str, str]:
+    """The share of positives among the rows; only its ends where the value is where it was cut."""
+    title = "positive among them"
+    if top.hits is None or top.hits.low is None or top.hits.high is None or not top.is_cut:
+        return _bar(title, top["precision_at_k"])
+    return title, "0", f"{percent(top.hits.low / top.k)[:-1]} to {percent(top.hits.high / top.k)}"
 
 
 def _bar(title: str, result: Estimate) -> tuple[str, str, str]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 NAMED = 5  # segments in the verdict
 CHANGE, SHARE = "change in share", "share of positives"  # names of columns
 USABLE = {"ok": "yes", "doubtful": "doubtful", "withheld": "withheld"}
+MOVED = {"fit": "scores moved"}  # lines whose names say too little
 ROUND = 0.01  # a share of positives from which on three decimals are enough
 PROBABLY = 3.0  # evidence from which a change that is not certain is called probable
 OFTEN = 3.0  # standard errors of the interval of a watch that is quiet
@@ -64,8 +65,11 @@ def _segment_words(pulse: Pulse) -> str:
     if not count:
         return ""
     result = []
-    for words, attribute in (("in alarm", "alarms"), ("changing, not yet certain", "changes")):
-        named = [name for name in pulse.by_evidence if getattr(pulse.segments[name], attribute)]
+    for words, attribute, status in (
+        ("in alarm", "alarms", "alarm"),
+        ("changing, not yet certain", "changes", "changing"),
+    ):
+        named = [name for name in pulse.by_evidence if pulse.segments[name].status == status]
         told = [f"{name} ({_stands(getattr(pulse.segments[name], attribute))})" for name in named[:NAMED]]
         more = f" and {len(named) - NAMED} more" if len(named) > NAMED else ""
         if named:
@@ -74,7 +78,7 @@ def _segment_words(pulse: Pulse) -> str:
 
 
 def _stands(told: Sequence[Alarm | Change]) -> str:
-    return ", ".join(f"{one.line} since {one.since}" for one in told)
+    return ", ".join(f"{MOVED.get(one.line, one.line)} since {one.since}" for one in told)
 
 
 def segment_table(pulse: Pulse) -> WindowTable:
@@ -229,6 +233,21 @@ def _recall_words(pulse: Pulse, alarm: Alarm) -> str:
     )
 
 
+def status_of(pulse: Pulse) -> str:
+    """The status as a page shows it: ``"open"`` where no line moves, and all windows together may have."""
+    if pulse.status != "quiet" or not pulse.windows:
+        return pulse.status
+    return "quiet" if _is_within(pulse, pulse.life.judgement.monitor.settings.z) else "open"
+
+
+def _is_within(pulse: Pulse, z: float) -> bool:
+    """Whether the windows together leave "no change" within this number of standard errors."""
+    judgement = pulse.life.judgement
+    together = np.sum([window.counts.population for window in judgement.windows], axis=0)
+    shift = shift_of(judgement.monitor.reference, together)
+    return bool(abs(shift.value) <= z * shift.error)
+
+
 def _quiet_words(pulse: Pulse) -> str:
     judgement = pulse.life.judgement
     monitor, settings = judgement.monitor, judgement.monitor.settings
@@ -236,9 +255,9 @@ def _quiet_words(pulse: Pulse) -> str:
     shift = shift_of(monitor.reference, together)
     z = max(settings.z, OFTEN)  # whoever looks after every window sees "no change" left out of a narrower one by chance
     low, high = shift.value - z * shift.error, shift.value + z * shift.error
-    nothing = abs(shift.value) <= settings.z * shift.error
+    nothing = _is_within(pulse, settings.z)
     count = len(judgement.windows)
-    quiet = "Nothing changed" if nothing else "No change is certain yet"
+    quiet = "No change found" if nothing else "No change is certain yet"
     head = f"{quiet} in {count} window{'s' if count > 1 else ''}."
     if monitor.prior is None or monitor.prior.value <= 0:
         return f"{head} The change in share of all of them together is between {low:+.3f} and {high:+.3f}."
@@ -254,7 +273,7 @@ ACCEPT = {
     "python": '.accept("{0}", because="<reason>")',
     "both": '--accept {0} (in Python .accept("{0}"))',
 }
-GROUP_BY = {"command": "--group-by <column>", "python": 'group_by="<column>"', "both": "--group-by, group_by="}
+GROUP_BY = {"command": "--group-by <column>", "python": 'group_by="<column>"', "both": "--group-by <column>"}
 
 
 def next_steps(pulse: Pulse, way: str = "both") -> list[str]:

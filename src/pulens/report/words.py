@@ -285,7 +285,7 @@ def status_of(evaluation: Evaluation, way: str = "both") -> tuple[str, str]:
     >>> from pulens import evaluate
     >>> rows = [1, 1, 1, 0, 0, 0, 0, 0], [9, 7, 4, 8, 7, 5, 3, 2]
     >>> [status_of(evaluate(*rows, class_prior=0.5, labelling=each))[0] for each in ("practice", "random", 3)]
-    ['tested on real labels', 'assumes random labels', 'possible set']
+    ['assumes labels as in practice', 'assumes random labels', 'possible set']
     """
     from pulens.report.hardly_known import prior_is_hardly_known
 
@@ -297,7 +297,7 @@ def status_of(evaluation: Evaluation, way: str = "both") -> tuple[str, str]:
         return "contradicted", "a random draw of the positives, which this data rules out"
     if evaluation.labelling == "practice" and evaluation.uneven is not None:
         beside = SAY_RANDOM.get(way, evaluation.uneven.guarantee)
-        word = "depends on the class prior" if prior_is_hardly_known(evaluation) else "tested on real labels"
+        word = "depends on the class prior" if prior_is_hardly_known(evaluation) else IN_PRACTICE_STATUS
         return word, f"easy positives first, as in practice ({beside})"
     if isinstance(evaluation.uneven, Favouring) and evaluation.if_random is not None:
         return "possible set", f"{evaluation.labelling} to be labelled; nothing else assumed about labels"
@@ -306,6 +306,7 @@ def status_of(evaluation: Evaluation, way: str = "both") -> tuple[str, str]:
     return ASSUMES_RANDOM
 
 
+IN_PRACTICE_STATUS = "assumes labels as in practice"
 #: of 95% intervals for F1 that take labels for random, on the data sets of ``selection/practice.json``
 ASSUMES_RANDOM = ("assumes random labels", "assumed random; on real labels such 95% intervals held 55% of the time")
 

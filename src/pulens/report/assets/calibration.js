@@ -80,7 +80,7 @@ const page = (() => {
     if (control) {
       control.show(state.prior);
       for (const element of $$("[data-live-error]")) {
-        element.textContent = current.error.toFixed(4);
+        element.textContent = current.error.toFixed(3);
         element.dataset.value = String(current.error);
       }
       for (const element of $$("[data-at-home]")) element.classList.toggle("faded", !atHome());

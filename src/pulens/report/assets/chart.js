@@ -280,7 +280,7 @@ const chart = (() => {
     const out = [
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${escapeText(spec.title)}" font-family="${FONT}" font-size="${size}" fill="${palette.ink}">`,
       `<title>${escapeText(spec.title)}</title>`,
-      `<defs><clipPath id="${clipId}"><rect x="${frame.left - 7}" y="${frame.top - 7}" width="${frame.right - frame.left + 14}" height="${frame.bottom - frame.top + 14}"/></clipPath></defs>`,
+      `<defs><clipPath id="${clipId}"><rect x="${frame.left - 7}" y="${frame.top - 7}" width="${frame.right - frame.left + 14}" height="${frame.bottom - frame.top + 14}"/></clipPath><clipPath id="${clipId}-area"><rect x="${frame.left}" y="${frame.top}" width="${frame.right - frame.left}" height="${frame.bottom - frame.top}"/></clipPath></defs>`,
     ];
     if (options.background) out.push(`<rect width="${width}" height="${height}" fill="${palette.paper}"/>`);
     if (title)
@@ -294,6 +294,9 @@ const chart = (() => {
         );
       }
     });
+    // what explains a label is left out where the picture is too narrow for it
+    const mid = (frame.left + frame.right) / 2;
+    const named = textWidth(x.label, size) / 2 <= width - mid ? x.label : x.label.split(":")[0];
     const across = x.ticks || ticks(x.min, x.max, Math.max(4, Math.floor(inner / 80)));
     const up = ticksUp(frame.bottom - frame.top);
     const stepX = across.length > 1 ? across[1] - across[0] : 0;
@@ -315,13 +318,18 @@ const chart = (() => {
       );
     }
     out.push(
-      `<text x="${(frame.left + frame.right) / 2}" y="${frame.bottom + 37}" text-anchor="middle">${escapeText(x.label)}</text>`,
+      `<text x="${mid}" y="${frame.bottom + 37}" text-anchor="middle">${escapeText(named)}</text>`,
     );
     out.push(
       `<text transform="translate(14 ${(frame.top + frame.bottom) / 2}) rotate(-90)" text-anchor="middle">${escapeText(y.label)}</text>`,
     );
+    // points may stand out of the frame by half of themselves, a band may not
+    const drawn = (layer) => {
+      const text = layerSvg[layer.kind](layer, frame);
+      return layer.kind === "area" ? `<g clip-path="url(#${clipId}-area)">${text}</g>` : text;
+    };
     out.push(
-      `<g clip-path="url(#${clipId})">${spec.layers.map((layer) => layerSvg[layer.kind](layer, frame)).join("")}</g>`,
+      `<g clip-path="url(#${clipId})">${spec.layers.map((layer) => drawn(layer)).join("")}</g>`,
     );
     out.push(`<g class="cursor"></g></svg>`);
     return { text: out.join(""), frame, width, height };

@@ -46,8 +46,8 @@ const page = (() => {
       cost: [use.value, Number(use.value.toPrecision(4)).toLocaleString("en-US", { maximumSignificantDigits: 4 })],
       flagged: [flagged, percent(flagged)],
       hits: [hits * of, rows(hits * of)],
-      recall: [hits / points.prior, percent(hits / points.prior)],
-      precision: [hits / flagged, flagged > 0 ? percent(hits / flagged) : "–"],
+      recall: [hits / points.prior, words.three(hits / points.prior)],
+      precision: [hits / flagged, flagged > 0 ? words.three(hits / flagged) : "–"],
     };
     const still = (name) => samePrior() && indexHome() && (name !== "cost" || state.ratio === home.ratio);
     for (const tile of $$("[data-tile]")) {

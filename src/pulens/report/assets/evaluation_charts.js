@@ -46,13 +46,17 @@ const evaluationCharts = (shared) => {
     };
   }
 
-  // What is withheld at the report's class prior has no curve either, until the reader chooses one.
+  // What is withheld at the report's class prior has no curve either, until the reader chooses one; nor has what the
+  // data contradict, whose curve would be cut at what is possible and look like that of a perfect model.
   const EMPTY = { x: [], y: [], index: [] };
-  const isWithheld = (metric) => samePrior() && raw.metrics.some(({ name, only_interval: open }) => name === metric && open);
+  const isWithheld = (metric) =>
+    shared.contradicted() || (samePrior() && raw.metrics.some(({ name, only_interval: open }) => name === metric && open));
   const caption = (id, isOpen, otherwise) =>
-    (document.querySelector(`#chart-${id} figcaption p`).textContent = isOpen
-      ? "The recovered curve depends on the class prior, which this data barely constrains: choose one with the slider."
-      : otherwise);
+    (document.querySelector(`#chart-${id} figcaption p`).textContent = shared.contradicted()
+      ? "No recovered curve: with random labels these rows rule out this class prior."
+      : isOpen
+        ? "The recovered curve depends on the class prior, which this data barely constrains: choose one with the slider."
+        : otherwise);
 
   const unit = (label) => ({ label, min: 0, max: 1 });
   const builders = {

@@ -98,8 +98,8 @@ const reliability = (() => {
         rows: found.share.map((share, b) => [
           bins.edges[b],
           bins.edges[b + 1],
-          bins.counts[0][b],
-          bins.counts[1][b],
+          bins.rows[0][b],
+          bins.rows[1][b],
           found.promised[b],
           share,
           ...(ends ? [ends.low[b] ?? NaN, ends.high[b] ?? NaN] : []),

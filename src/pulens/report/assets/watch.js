@@ -19,7 +19,7 @@ const page = (() => {
   const two = (found, sign = "") => `${sign}${found.toFixed(2)}`;
   const cellWords = (found) => (found ? `${two(found[0])} (${two(found[1])} to ${two(found[2])})` : "withheld");
 
-  const inSight = [...document.querySelectorAll("section > div > table.windows tr[data-place]")];
+  const inSight = [...document.querySelectorAll("#every-window > div > table.windows tr[data-place]")];
   const earlier = $("#earlier-windows");
   const behind = earlier ? [...earlier.querySelectorAll("tr[data-place]")] : [];
 
@@ -121,6 +121,7 @@ const page = (() => {
   function choose(window) {
     state.window = String(window);
     select.value = state.window;
+    document.querySelector("#chart-scores").closest("details").open = true;
     const drawn = figures.all.find((one) => one.figure.id === "chart-scores");
     if (drawn) drawn.draw();
   }

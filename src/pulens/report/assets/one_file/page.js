@@ -353,8 +353,20 @@
       $("#results").hidden = false;
       fold(asked);
       audit.offer(asked, context.answer.threshold);
+      offerHere();
     });
   });
+  // A reader without a command line draws the rows to check in the card below.
+  function offerHere() {
+    const [card, step] = [$("#audit-card"), [...document.querySelectorAll("#report .next li")].find((each) => each.textContent.includes("pulens audit plan"))];
+    if (!step || card.hidden) return;
+    const button = Object.assign(document.createElement("button"), { type: "button", id: "audit-here", textContent: words.auditHere });
+    button.addEventListener("click", () => {
+      card.open = true;
+      card.scrollIntoView({ block: "start" });
+    });
+    step.querySelector("code").before(button);
+  }
   const quoted = (word) => (word !== "" && !/[^\w@%+=:,./-]/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`);
   const sentencesOf = (command) => command.flat().map(quoted).join(" ");
 })();

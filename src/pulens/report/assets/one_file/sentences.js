@@ -451,6 +451,7 @@ const sentences = (() => {
       scenario: "",
       audit: null,
       clusters: "",
+      shows_random: rows.some((row) => row.if_random !== ""),
       status: isOpen && found.tally.totals.unlabelled ? "depends on the class prior" : status[0],
       labels: status[1],
       legend: rows.some((row) => row.is_a_range) ? `${fixedFacts.withheld.mark} ${fixedFacts.withheld.because}` : "",
@@ -461,7 +462,7 @@ const sentences = (() => {
     const { kept, of } = thinning;
     if (kept === of) return `All ${whole(of)} distinct scores are in this page, so sliders and curves are exact.`;
     const small = (share) => (share >= 0.001 ? percent(share) : `${general(100 * share, 2)}%`);
-    return `This page holds ${whole(kept)} of ${whole(of)} distinct scores. ${titleOf("roc_auc")} and everything at a threshold shown are exact; between two neighbouring points of a curve lie at most ${small(thinning.labelled_gap)} of the labelled and ${small(thinning.unlabelled_gap)} of the unlabelled rows, and average precision recomputed here was off by at most ${general(thinning.average_precision.error, 1)} at class priors the data allow.`;
+    return `This page holds ${whole(kept)} of ${whole(of)} distinct scores. ${titleOf("roc_auc")} and everything at a threshold shown are exact; between two neighbouring points of a curve lie at most ${small(Math.max(thinning.labelled_gap, thinning.unlabelled_gap))} of the rows, and average precision recomputed here was off by at most ${general(thinning.average_precision.error, 1)} at class priors the data allow.`;
   }
 
   return { summarise, notices, priorWords, thinningWords, shell, percent, doubt };

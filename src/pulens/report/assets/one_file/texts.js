@@ -64,6 +64,7 @@ const texts = {
     more: "Also on the command line: one evaluation per group (--group-by <column>), the top of the list (--top 200), costs and capacity (pulens decide), and whether labels look random (pulens audit read). It reads this table, or the saved counts.",
     pasted: "pasted rows",
     auditHeading: "Have some rows checked",
+    auditHere: "Draw these rows in this page",
     auditLead:
       "The report has to assume how positives were labelled. Checking some unlabelled rows by hand needs no assumption: the page draws the rows, you have them answered, and the answers give precision, recall and how common positives are.",
     auditBudget: "How many rows can be checked?",
