@@ -57,8 +57,8 @@ class ReviewedComparison:
         if not clear:
             low, high = (interval.low, interval.high) if pair.value >= 0 else (-interval.high, -interval.low)
             return (
-                f"No clear difference between {better} and {other} in {self.checked:,} checked rows: {shown} differs by "
-                f"{abs(pair.value):+.3f} ({self.confidence:.0%} interval {low:+.3f} to {high:+.3f})."
+                f"No clear difference between {better} and {other} in {self.checked:,} checked rows: {shown} "
+                f"differs by {abs(pair.value):+.3f} ({self.confidence:.0%} interval {low:+.3f} to {high:+.3f})."
             )
         low, high = sorted((abs(interval.low), abs(interval.high)))
         return (
