@@ -65,6 +65,8 @@ def another_command(
     >>> typed = [("pulens",), ("evaluate",), ("my.csv",), ("--label", "y"), ("--class-prior", "0.1"), ("--seed", "3")]
     >>> another_command(typed, ("audit", "plan"), ("--budget", "200", "--out", "queue.csv"))
     'pulens audit plan my.csv --label y --budget 200 --out queue.csv'
+    >>> another_command([("pulens",), ("evaluate",), ("my.tally",)], ("audit", "plan"), ("--budget", "200"))
+    "pulens audit plan '<table>' --budget 200"
     """
     if command == ("audit", "more"):  # is about a queue, whose plan knows how to read the rows
         queue = next((words[1] for words in typed if words[0] == "--reviews"), "<queue.csv>")
@@ -73,7 +75,9 @@ def another_command(
     kept += [("--score", score)] if score else []
     said = {words[0] for words in kept}
     added = [options[place : place + 2] for place in range(0, len(options), 2) if options[place] not in said]
-    return shlex.join([*typed[0], *command, *typed[2], *chain.from_iterable((*kept, *added))])
+    has_rows = command[0] != "audit" or not typed[2][0].endswith(".tally")  # counts have none to check
+    source = typed[2] if has_rows else ("<table>",)
+    return shlex.join([*typed[0], *command, *source, *chain.from_iterable((*kept, *added))])
 
 
 #: Options that say which rows there are and what is flagged.
