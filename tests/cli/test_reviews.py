@@ -100,7 +100,7 @@ def test_calibrate_by_checked_rows(folder: Path, capsys, tmp_path: Path) -> None
     assert code == 0
     words = "The checked rows contradict the probabilities in 2 of 7 bins: predicted and actual shares differ by"
     assert " ".join(out.split()).startswith(words)
-    assert "(150 rows)" in out
+    assert "(150 checked rows)" in out
     assert words in page.read_text()
 
 

@@ -42,7 +42,7 @@ def test_floors_at_a_class_prior_that_the_rows_rule_out_say_so(rate):
     )
     assert result.threshold is None
     said = " ".join(str(result).split())
-    assert f"these rows rule out class prior 0.3 with random labels, and no {rate} can be guaranteed" in said
+    assert f"These rows rule out class prior 0.3 with random labels, and no {rate} can be guaranteed" in said
     assert "best lower end" not in said
 
 

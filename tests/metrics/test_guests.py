@@ -55,7 +55,7 @@ def test_a_metric_of_a_package_is_one_of_the_metrics(install, tmp_path):
         "one = pulens.metrics.false_discovery_rate(labels, scores, class_prior=0.5, threshold=3)\n"
         "found = pulens.evaluate(labels, scores, class_prior=0.5, threshold=3, confidence=None, labelling='random')\n"
         "assert found.estimates['false_discovery_rate'].value == one.value\n"
-        "print('false_discovery_rate' in found.explain(), len(found.to_html()) > 10_000)\n"
+        "print('False discovery rate' in found.explain(), len(found.to_html()) > 10_000)\n"
     )
     said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert said.stdout == "True True\n", said.stderr

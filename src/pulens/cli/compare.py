@@ -38,13 +38,15 @@ def command(file: str, **given: Any) -> None:
 
     \b
     Examples:
-      pulens compare scores.csv --score model_a --score model_b --class-prior 0.15
-      pulens compare scores.csv --score model_a --score model_b --class-prior 0.1:0.2 --threshold 0.5
-      pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --cost-ratio 0.04 --top 200
-      pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --html models.html
-      pulens compare scores.csv --score model_a --score model_b --class-prior 0.15 --json -
-      pulens compare scores.csv --score model_a --score model_b --threshold 0.5 --reviews queue.csv
-      pulens compare "lake/*.parquet" --score model_a --score model_b --where "day > '2024-01-01'"
+      pulens compare scores.csv --score a --score b --class-prior 0.15
+      pulens compare scores.csv --score a --score b --class-prior 0.1:0.2
+      pulens compare scores.csv --score a --score b --class-prior 0.15 --top 200
+      pulens compare scores.csv --score a --score b --class-prior 0.1:0.2 --threshold 0.5
+      pulens compare scores.csv --score a --score b --class-prior 0.15 --cost-ratio 0.04
+      pulens compare scores.csv --score a --score b --class-prior 0.15 --html models.html
+      pulens compare scores.csv --score a --score b --class-prior 0.15 --json -
+      pulens compare scores.csv --score a --score b --threshold 0.5 --reviews queue.csv
+      pulens compare "lake/*.parquet" --score a --score b --where "day > '2024-01-01'"
     """
     from pulens.cli._output import deliver, working
     from pulens.cli._write import check_targets, to_json

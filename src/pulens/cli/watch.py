@@ -44,8 +44,8 @@ def command(reference: str | None, windows: tuple[str, ...], **given: Any) -> No
 
     \b
     Examples:
-      pulens watch 'reference/*.tally' 'days/*.tally' --class-prior 0.02 --threshold 0.5
-      pulens watch 'reference/*.tally' 'days/*.tally' --state pulse.state --json pulse.json --quiet
+      pulens watch 'ref/*.tally' 'days/*.tally' --class-prior 0.02 --threshold 0.5
+      pulens watch 'ref/*.tally' 'days/*.tally' --state pulse.state --quiet
       pulens watch scores.parquet --time day --reference-until 2026-03-31
       pulens watch scores.parquet --time scored_at --by week --reference-until 2026-03-31 --group-by country
       pulens watch --state pulse.state --accept 2026-05-04 --because "campaign started"
