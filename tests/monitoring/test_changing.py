@@ -215,7 +215,9 @@ def test_the_answer_is_one_screen_of_a_terminal(total, status, few):
         assert "labels_lag=" not in " ".join(lines) or way == "python"
     if not few:
         assert result.status == status
-        assert watch_text(result).startswith({"quiet": "No change found", "changing": "The share", "alarm": "Since"}[status])
+        assert watch_text(result).startswith(
+            {"quiet": "No change found", "changing": "The share", "alarm": "Since"}[status]
+        )
 
 
 def test_the_interval_of_a_level_has_the_error_of_labelled_rows_and_of_the_rows_since():
