@@ -141,7 +141,9 @@ def chosen_threshold(threshold: float, choice: str, interval: Interval | None) -
 
 
 def _precision_of_recall(recall: Estimate | None) -> list[Notice]:
-    if recall is None or recall.interval is None or recall.interval.width <= 4 * USEFUL_HALF_WIDTH:
+    if recall is None or recall.interval is None or math.isnan(recall.value):
+        return []
+    if recall.interval.width <= 4 * USEFUL_HALF_WIDTH:
         return []
     needed = labelled_needed(USEFUL_HALF_WIDTH, rate=min(max(recall.value, 0.05), 0.95))
     return [

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 import pulens
+from pulens.diagnostics import diagnose
 from pulens.errors import InputError, PulensError
+from pulens.estimate import Estimate
 from pulens.strata import gather_within
 
 LABELS = np.array([1, 1, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0] * 10)
@@ -81,6 +83,13 @@ def test_a_watch_without_rows_in_its_reference_is_refused():
     none = pyarrow.table({"label": pyarrow.array([], "int64"), "score": pyarrow.array([], "float64")})
     with pytest.raises(PulensError, match=r"no labelled row|no rows"):
         pulens.watch(none, {"may": none})
+
+
+def test_recall_without_a_value_leaves_no_note_of_its_width():
+    """A number that is withheld says nothing of how many labelled rows would be enough."""
+    recall = Estimate("recall", np.nan, pulens.Interval(0.1, 0.9, 0.95, "any"), withheld_because="too wide")
+    evidence = pulens.evaluate(LABELS, SCORES, class_prior=0.6).evidence
+    assert not [one for one in diagnose(evidence, recall) if one.code == "wide-recall"]
 
 
 FEATURES = np.stack([SCORES, np.random.default_rng(1).normal(size=SCORES.size)], axis=1)

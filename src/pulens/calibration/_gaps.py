@@ -9,7 +9,7 @@ independent terms and its variance is known.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +45,10 @@ class BinGaps:
     def deviation(self) -> Floats:
         return np.sqrt(self.variance)
 
+    def varied(self, deviation: Floats) -> BinGaps:
+        """The same gaps, each with a further deviation that is independent of all others."""
+        return replace(self, variance=self.variance + deviation**2)
+
     def variance_of_sum(self, weights: Floats, own: Floats | None = None) -> float:
         r"""Variance of :math:`\sum_b w_b g_b`; ``own`` replaces :math:`w_b^2` on the diagonal."""
         squares = weights**2 if own is None else own
@@ -67,6 +71,10 @@ class ReplicatedGaps:
     @property
     def deviation(self) -> Floats:
         return np.sqrt(self.variance)
+
+    def varied(self, deviation: Floats) -> ReplicatedGaps:
+        """The same gaps, each with a further deviation that is independent of all others."""
+        return replace(self, away=np.concatenate([self.away, np.diag(deviation)]))
 
     def variance_of_sum(self, weights: Floats, own: Floats | None = None) -> float:
         r"""Variance of :math:`\sum_b w_b g_b`; ``own`` replaces :math:`w_b^2` on the diagonal."""

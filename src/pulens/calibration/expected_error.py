@@ -281,6 +281,16 @@ class _ErrorOfBins(IntervalMethod):
         result = self.at(prior, tail)
         return result.low, result.high
 
+    def least(self, prior: Any, tail: float, local: float) -> float:
+        """The lower end where the positives of each bin may be off by a share of this size, independently."""
+        from pulens.special import ndtri
+
+        return _mean_error(self._varied(prior, local), self.norm, -float(ndtri(tail))).low
+
+    @cached_method(lambda prior, local: (key_of_setting(prior), local))
+    def _varied(self, prior: Any, local: float) -> list[_GapsOfSample]:
+        return [one.varied(local) for one in self._gaps(prior)]
+
     def spread(self, shares: Sequence[Any], confidence: float) -> float:
         return max(self.at(share, one_tail(confidence)).spread for share in shares)
 
@@ -302,6 +312,12 @@ class _GapsOfSample(NamedTuple):
     gaps: BinGaps | ReplicatedGaps
     terms: ErrorTerms
     population: Floats
+    positive: Floats
+
+    def varied(self, local: float) -> _GapsOfSample:
+        """With the positives of each bin in doubt by this share of them."""
+        gaps = self.gaps.varied(local * np.maximum(self.positive, 0.0))
+        return self._replace(gaps=gaps, terms=error_terms(gaps))
 
     @classmethod
     def of(cls, evidence: Evidence, counted: BinCounts, setting: Any) -> _GapsOfSample:
@@ -310,13 +326,13 @@ class _GapsOfSample(NamedTuple):
             counted = count_bins(own.tally, counted.edges)
         masses = MassMap.of(own.tally.totals, own.assumptions_at(share))
         gaps = gaps_of(own, counted, masses, share)
-        return cls(gaps, error_terms(gaps), counted.population_mass(masses))
+        return cls(gaps, error_terms(gaps), counted.population_mass(masses), counted.positive_mass(masses))
 
 
 def _mean_error(samples: Sequence[_GapsOfSample], norm: float, quantile: float) -> _MeanError:
     """Value, corrected value and interval of the mean over samples, at a class prior that they share."""
     result = []
-    for gaps, terms, population in samples:
+    for gaps, terms, population, _ in samples:
         if norm != 1:
             value, corrected, high = _other_norm(gaps, population, norm, quantile)
             reach = (high - value) / quantile if quantile else 0.0

@@ -35,6 +35,9 @@ class IntervalMethod(ABC):
     shares_tried: ClassVar[int] = PRIORS_IN_RANGE  # over a range: what is found there is smooth in between
     #: ends that fit those of the same number elsewhere, of evidence, parameters and what finds ends at parameters
     fitted: ClassVar[Callable[..., Limits] | None] = None
+    #: of a distance, which is nowhere below 0: its lower end at a share and a tail where labelling may be any plausible
+    #: one, the least of which counts
+    least: ClassVar[Callable[..., float] | None] = None
 
     @abstractmethod
     def value(self, prior: Any) -> Any: ...

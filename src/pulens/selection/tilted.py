@@ -8,6 +8,7 @@ are quantiles of the sum of two halves of normal distributions and of that movem
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
@@ -184,7 +185,21 @@ class OverTilts(IntervalMethod):
     def ends(self, prior: Any, tail: Any) -> Limits:
         middle, moved = self._at(self._share(prior))
         ends = middle.ends(prior, tail)
-        return self.samples[0].tilts.ends(middle.value(self._setting(prior)), *ends, moved, tail)
+        low, high = self.samples[0].tilts.ends(middle.value(self._setting(prior)), *ends, moved, tail)
+        if middle.least is None:
+            return low, high
+        share, labels = self._share(prior), self.samples[0].labels
+        own, local = None if self.in_strata else share, getattr(labels, "local", 0.0)
+        tried = itertools.compress(self._everywhere(share), self.samples[0].tilts.is_within(tail))
+        return min(low, *(each.least(own, tail, local) for each in tried)), high
+
+    @cached_method()
+    def _everywhere(self, share: float) -> list[Any]:
+        """The construction at every tilt: first those that are equally likely, then where else a distance is tried."""
+        tilts = self.samples[0].tilts
+        levels = tilts.levels if self._own.least is None else tilts.all_levels
+        each = [sample.at(share, levels, self.spread_of_tilts) for sample in self.samples]
+        return [self.make(rows) for rows in zip(*each, strict=True)]
 
     def _share(self, prior: Any) -> float:
         """The class prior at a setting of it: a number, or the shares of the one stratum of rows that belong together.
@@ -205,12 +220,8 @@ class OverTilts(IntervalMethod):
         middle, own = self._own, None if self.in_strata else share
         if share != self.samples[0].class_prior.value:
             middle = self.make([sample.in_the_middle(sample.share_of(share)) for sample in self.samples])
-        values = [each.value(own) for each in self._made(share, self.samples[0].tilts.levels, self.spread_of_tilts)]
-        return middle, np.array(values) - middle.value(own)
-
-    def _made(self, share: float, levels: Floats, spread: float) -> list[IntervalMethod]:
-        each = [sample.at(share, levels, spread) for sample in self.samples]
-        return [self.make(rows) for rows in zip(*each, strict=True)]
+        equally_likely = self._everywhere(share)[: self.samples[0].tilts.levels.size]
+        return middle, np.array([each.value(own) for each in equally_likely]) - middle.value(own)
 
 
 def under_labelling(

@@ -19,9 +19,10 @@ from pulens.inference.kernels.redraws import compress
 from pulens.priors import population_prior
 from pulens.selection.distortion import STEEPEST, distort, distorted, label_frequency, list_of, mean_square_weight
 from pulens.selection.practice import Practice, separation_of, share_aside
-from pulens.types import Floats
+from pulens.types import Booleans, Floats
 
 LEVELS = (np.arange(15) + 0.5) / 15  # at which a number is found, and equally likely
+FAR = np.array([1e-4, 1e-3, 1e-2])  # further levels, from either side, at which a distance may be least
 NORMALS = 41
 GRID = np.arange(-8.0, 20.0001, 0.25)
 MOST_THRESHOLDS = 512
@@ -40,6 +41,12 @@ class TiltDistribution:
     def ends(self, value: Any, low: Any, high: Any, moved: Floats, tail: Any) -> tuple[Any, Any]:
         """Ends of a number with what tilts at the levels change in it."""
         return mixed(value, low, high, moved, tail)
+
+    all_levels: ClassVar[Floats] = np.concatenate([LEVELS, FAR, 1 - FAR])
+
+    def is_within(self, tail: float) -> Booleans:
+        """Which of all levels are not left out at this tail."""
+        return np.concatenate([np.ones(LEVELS.size, bool), np.tile(tail <= FAR, 2)])
 
     @cached_property
     def _curves(self) -> tuple[Floats, Floats, Floats]:
@@ -122,6 +129,12 @@ class TiltRange:
     factor: float
 
     levels: ClassVar[Floats] = np.linspace(0.0, 1.0, 5)
+
+    all_levels: ClassVar[Floats] = levels
+
+    def is_within(self, tail: float) -> Booleans:
+        """All of them, whatever the tail: none is likelier than another."""
+        return np.ones(self.levels.size, bool)
 
     def quantiles(self, share: float, levels: Floats, spread: float = 1.0) -> Floats:
         """Tilts from none to the steepest."""
