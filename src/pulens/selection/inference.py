@@ -165,23 +165,29 @@ class SelectionInference(MetricIntervals):
     def _of_share(self) -> dict[tuple[float, int, float], Floats]:
         return {}
 
+    def _listed(self, rates: Any, totals: Any) -> Any:
+        """Shares of the list at or above the thresholds of redraws, whatever the share of positives."""
+        labelled, unlabelled, negative = rates
+        if self.evidence.recovery_scenario is not Scenario.SINGLE_SET:
+            return unlabelled
+        column = partial(_column, wide=np.ndim(labelled) == 2)
+        kinds = zip(totals, (labelled, unlabelled, negative), strict=True)
+        rows = sum(np.asarray(total, float) for total in totals)
+        return sum(column(total) * rate for total, rate in kinds if np.any(total)) / column(rows)
+
     def _recovered(
-        self, rates: Any, totals: Any, priors: Floats, tilts: Floats, *, of_these_rows: bool = False
+        self, rates: Any, totals: Any, priors: Floats, tilts: Floats, listed: Any, *, of_these_rows: bool = False
     ) -> Contingency:
         """Tables of redraws: recall is the labelled rows' own, distorted; the rest follows from the list.
 
         ``of_these_rows``: how many of the hidden positives at hand are flagged is a matter of chance, too; where there
         are thirty of them, that is as much as thirty labelled rows leave open.
         """
-        labelled, unlabelled, negative = rates
+        labelled, unlabelled, _ = rates
         scenario = self.evidence.recovery_scenario
         rows: Any = sum(np.asarray(total, float) for total in totals)
         single = scenario is Scenario.SINGLE_SET
-        wide = np.ndim(labelled) == 2
-
-        def column(values: Any) -> Any:
-            return np.asarray(values, float)[:, None] if wide and np.ndim(values) == 1 else values
-
+        column = partial(_column, wide=np.ndim(labelled) == 2)
         population = (totals[0] + priors * totals[1]) / rows if single else priors
         population = np.clip(population, 1e-12, 1 - 1e-12)
         frequency = label_frequency(totals, population, scenario)
@@ -194,10 +200,6 @@ class SelectionInference(MetricIntervals):
             count = np.maximum((1 - frequency) * population * many, 1.0)
             hidden = np.clip(hidden + normal * np.sqrt(np.maximum(hidden * (1 - hidden), 0.0) / count), 0.0, 1.0)
         recall = column(frequency) * labelled + (1 - column(frequency)) * hidden
-        listed = unlabelled
-        if single:
-            kinds = zip(totals, (labelled, unlabelled, negative), strict=True)
-            listed = sum(column(total) * rate for total, rate in kinds if np.any(total)) / column(rows)
         positive, negative = column(population), 1 - column(population)
         hits = possible_hits(positive * recall, listed, positive, negative)
         return Contingency(
@@ -222,7 +224,7 @@ class SelectionInference(MetricIntervals):
             totals = tuple(np.concatenate([chunk.totals[kind] for chunk in chunks]) for kind in range(3))
         priors = np.broadcast_to(self._random.draws.priors(share, normal, totals), normal.shape)
         tilts = self._tilts(share, priors, self.practice.at_thresholds)
-        return self._recovered(rates, totals, priors, tilts, of_these_rows=True)
+        return self._recovered(rates, totals, priors, tilts, self._listed(rates, totals), of_these_rows=True)
 
     @cached_property
     def _ranked(self) -> dict[float | None, tuple[Floats, ...]]:
@@ -230,12 +232,12 @@ class SelectionInference(MetricIntervals):
         random, tally = self._random, self._random.compressed
 
         def work(redrawn: BootstrapCounts) -> list[tuple[Floats, Floats]]:
-            result = []
+            result, listed = [], self._listed(redrawn[:3], redrawn.totals)
             for share in self._shares:
                 priors = random.draws.priors(share, redrawn.normal, redrawn.totals)
                 priors = np.broadcast_to(priors, (len(redrawn),))
                 tilts = self._tilts(share, priors)
-                result.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, tilts)))
+                result.append(_areas(self._recovered(redrawn[:3], redrawn.totals, priors, tilts, listed)))
             return result
 
         chunks = random.redrawn(tally, work)
@@ -269,6 +271,11 @@ class SelectionInference(MetricIntervals):
         others = tilts.quantiles(share, tilts.levels, self.practice.at_thresholds).tolist()
         middle, *rest = (tilts.rows_at(tilt, share) for tilt in (tilts.median(share), *others))
         return middle, rest, IntervalEstimator(middle, self.resampling)
+
+
+def _column(values: Any, *, wide: bool) -> Any:
+    """One number per redraw beside many thresholds."""
+    return np.asarray(values, float)[:, None] if wide and np.ndim(values) == 1 else values
 
 
 def _areas(tables: Contingency) -> tuple[Floats, Floats]:
