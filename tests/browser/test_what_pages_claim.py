@@ -45,7 +45,7 @@ def test_no_badge_is_green_beside_an_estimate(open_page, tmp_path, given):
 
 
 def days(rng, shares, month):
-    """A tally a day, with so many positives among 600 rows."""
+    """One tally a day, of 600 rows with these numbers of positives."""
     result = {}
     for day, share in enumerate(shares, start=1):
         positive = rng.random(600) < share
